@@ -1,0 +1,547 @@
+"""Any number of trees in flat arrays: no Python object per tree.
+
+A forest knows how to route examples and what its leaves say; it does not know how it was grown.
+One tree as an estimator is a forest of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from orfeon.kernels import route
+from orfeon.kernels.route import ALL_BRANCHES
+
+#: A node: routing reads nothing else. A leaf is its own first child, with threshold +inf.
+NODE = np.dtype([("threshold", "<f8"), ("attribute", "<i4"), ("first_child", "<i4")])
+#: Rows routed at a time, so that their leaves stay in the cache until they are summed.
+_BLOCK = 1024
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+def _empty_projections() -> tuple[Integers, npt.NDArray[np.int32], Floats]:
+    return np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Trees in flat arrays.
+
+    Node indices are relative to their tree; the children of a node are adjacent.
+
+    Parameters
+    ----------
+    tree_start : ndarray of shape (n_trees + 1,)
+        Where each tree's nodes begin.
+    nodes : ndarray of ``NODE`` of shape (n_nodes,)
+        Threshold, attribute and first child. The threshold of a categorical test is the start of
+        its branch table in ``branches``; the attribute ``-1 - p`` is projection ``p``.
+    n_children : ndarray of uint16
+        0 at a leaf.
+    missing : ndarray of uint16
+        Branch of a missing value, ``ALL_BRANCHES`` for all of them.
+    label : ndarray of int32
+        The class each node votes for (zeros in regression).
+    value : ndarray of shape (n_nodes, n_outputs)
+        Class weights, or the mean target.
+    n_classes : int
+        Number of classes, 0 in regression.
+    n_categories : ndarray of shape (n_attributes,)
+        Number of categories of each attribute, 0 when it is ordered.
+    branches : ndarray of uint16
+        Branch tables of categorical tests.
+    projections : tuple of three arrays
+        Start, attributes and weights of the linear combinations.
+    node_weight, impurity : ndarray, optional
+        Regression only: weight and variance of each node (classification has them in ``value``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import CARTClassifier
+    >>> forest = CARTClassifier().fit([[0.0], [1.0], [2.0]], [0, 0, 1]).forest_
+    >>> len(forest), forest.n_nodes.tolist(), forest.n_leaves.tolist(), forest.depth.tolist()
+    (1, [3], [2], [1])
+    >>> forest.votes(np.array([[0.5], [1.7]]))
+    array([[0, 1]], dtype=int32)
+    """
+
+    tree_start: Integers
+    nodes: npt.NDArray[np.void]
+    n_children: npt.NDArray[np.uint16]
+    missing: npt.NDArray[np.uint16]
+    label: npt.NDArray[np.int32]
+    value: npt.NDArray[Any]
+    n_classes: int
+    n_categories: Integers
+    branches: npt.NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
+    projections: tuple[Integers, npt.NDArray[np.int32], Floats] = field(
+        default_factory=_empty_projections
+    )
+    node_weight: Floats | None = None
+    impurity: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.tree_start) - 1
+
+    # -- shape ---------------------------------------------------------------------------------
+
+    @property
+    def threshold(self) -> Floats:
+        """Threshold of each node (a view)."""
+        return self.nodes["threshold"]
+
+    @property
+    def attribute(self) -> npt.NDArray[np.int32]:
+        """Attribute tested at each node, 0 at leaves (a view)."""
+        return self.nodes["attribute"]
+
+    @property
+    def first_child(self) -> npt.NDArray[np.int32]:
+        """First child of each node within its tree, itself at leaves (a view)."""
+        return self.nodes["first_child"]
+
+    @property
+    def is_leaf(self) -> npt.NDArray[np.bool_]:
+        """Whether each node is a leaf."""
+        return self.n_children == 0
+
+    @property
+    def n_attributes(self) -> int:
+        """Number of attributes that examples must have."""
+        return len(self.n_categories)
+
+    @property
+    def n_nodes(self) -> Integers:
+        """Number of nodes of each tree."""
+        return np.diff(self.tree_start)
+
+    @property
+    def n_leaves(self) -> Integers:
+        """Number of leaves of each tree."""
+        return np.add.reduceat(self.is_leaf.astype(np.int64), self.tree_start[:-1])
+
+    @property
+    def depth(self) -> Integers:
+        """Depth of each tree: tests on its longest path."""
+        return np.maximum.reduceat(self.node_depth, self.tree_start[:-1])
+
+    @property
+    def node_depth(self) -> Integers:
+        """Number of tests above each node."""
+        depth = np.zeros(len(self.nodes), np.int64)
+        frontier = self.tree_start[:-1]
+        level = 0
+        while len(frontier):
+            depth[frontier] = level
+            frontier = self._children(frontier)
+            level += 1
+        return depth
+
+    def _children(self, at: Integers) -> Integers:
+        """Absolute indices of the children of some nodes, given by absolute index."""
+        inner = at[self.n_children[at] > 0]
+        count = self.n_children[inner].astype(np.int64)
+        base = inner - self._relative(inner)
+        first = np.repeat(base + self.first_child[inner], count)
+        within = np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)
+        return first + within
+
+    def _relative(self, at: Integers) -> Integers:
+        return at - self.tree_start[np.searchsorted(self.tree_start, at, side="right") - 1]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        arrays = [self.tree_start, self.nodes, self.n_children, self.missing, self.label, self.value]
+        arrays += [self.n_categories, self.branches, *self.projections]
+        arrays += [a for a in (self.node_weight, self.impurity) if a is not None]
+        return int(sum(a.nbytes for a in arrays))
+
+    def weights(self) -> Floats:
+        """Weight of the training examples in each node."""
+        if self.node_weight is not None:
+            return self.node_weight
+        return self.value.sum(axis=1, dtype=np.float64)
+
+    # -- prediction ----------------------------------------------------------------------------
+
+    @property
+    def _is_fractional(self) -> bool:
+        return bool((self.missing == ALL_BRANCHES).any())
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether every test is a threshold on an ordered attribute."""
+        return not len(self.branches) and not len(self.projections[1])
+
+    def _tests(self) -> tuple[Any, ...]:
+        return (self.n_categories > 0, self.branches, *self.projections)
+
+    def _leaves(self, X: Floats, first: int, last: int, plain: bool) -> npt.NDArray[np.uint32]:
+        leaves = np.empty((last - first, len(self)), np.uint32)
+        if plain:
+            words = self.nodes.view(np.uint64)
+            route.apply_ordered(
+                words.view(np.float64), words, self.tree_start, X, first, last, leaves
+            )
+        else:
+            route.apply_general(
+                self.attribute, self.threshold, self.first_child, self.missing, *self._tests(),
+                self.tree_start, X, first, last, leaves,
+            )  # fmt: skip
+        return leaves
+
+    def _route(self, X: Floats) -> bool:
+        """Whether the fast routing is enough for these rows; refuse rows that reach several leaves."""
+        has_missing = bool(np.isnan(X).any())
+        return self._is_plain and not has_missing
+
+    def apply(self, X: Floats) -> npt.NDArray[np.int64]:
+        """Leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_attributes)
+            Encoded rows, C-ordered float64.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_trees)
+            Node indices within each tree. Where missing values are sent down every branch, the
+            branch with most training examples is followed.
+        """
+        if self._is_fractional and np.isnan(X).any():
+            return self._with_heaviest_branch().apply(X)
+        return self._leaves(X, 0, len(X), self._route(X)).astype(np.int64)
+
+    def _with_heaviest_branch(self) -> Forest:
+        """The same forest, in which a missing value follows the heaviest branch only."""
+        weight = self.weights()
+        missing = self.missing.copy()
+        base = np.repeat(self.tree_start[:-1], self.n_nodes)
+        branches = self.branches.copy()
+        for at in np.flatnonzero((self.missing == ALL_BRANCHES) & (self.n_children > 0)):
+            first = base[at] + self.first_child[at]
+            missing[at] = np.argmax(weight[first : first + self.n_children[at]])
+        return self._replace(missing=missing, branches=branches)
+
+    def _replace(self, **changes: Any) -> Forest:
+        from dataclasses import replace
+
+        return replace(self, **changes)
+
+    def supports(self, X: Floats) -> npt.NDArray[np.float64]:
+        """What each tree says of each row: class shares, or the predicted target.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_attributes)
+            Encoded rows.
+
+        Returns
+        -------
+        ndarray of shape (n_trees, n_rows, n_outputs)
+            Class shares of the leaf reached; in regression its mean, with one output.
+        """
+        out = np.empty((len(self), len(X), self.value.shape[1]))
+        if self._is_fractional and np.isnan(X).any():
+            shares = self._shares()
+            weight = self.weights()
+            for t in range(len(self)):
+                route.supports_fractional(
+                    self.attribute, self.threshold, self.first_child, self.n_children, self.missing,
+                    weight, shares, *self._tests(), t, self.tree_start, X, 0, len(X), out[t],
+                )  # fmt: skip
+            return out
+        leaves = self._leaves(X, 0, len(X), self._route(X))
+        at = leaves.T.astype(np.int64) + self.tree_start[:-1, None]
+        return self._shares()[at]
+
+    def _shares(self) -> npt.NDArray[np.float64]:
+        if self.n_classes == 0:
+            return self.value.astype(np.float64)
+        value = self.value.astype(np.float64)
+        total = value.sum(axis=1, keepdims=True)
+        return np.divide(value, total, out=np.zeros_like(value), where=total > 0)
+
+    def mean_supports(self, X: Floats) -> npt.NDArray[np.float64]:
+        """Supports of each row averaged over the trees.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_attributes)
+            Encoded rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_outputs)
+            Mean class shares, or the mean prediction.
+        """
+        if self._is_fractional and np.isnan(X).any():
+            return self.supports(X).mean(axis=0)
+        plain = self._route(X)
+        out = np.zeros((len(X), self.value.shape[1]))
+        for first in range(0, len(X), _BLOCK):
+            last = min(first + _BLOCK, len(X))
+            leaves = self._leaves(X, first, last, plain)
+            route.sum_supports(
+                leaves, self.tree_start, self.value, self.n_classes > 0, first, last, out
+            )
+        out /= len(self)
+        return out
+
+    predict_proba = mean_supports
+
+    def votes(self, X: Floats) -> npt.NDArray[np.int32]:
+        """Class that each tree votes for.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_attributes)
+            Encoded rows.
+
+        Returns
+        -------
+        ndarray of shape (n_trees, n_rows)
+            Class codes.
+        """
+        if self._is_fractional and np.isnan(X).any():
+            supports = self.supports(X)
+            votes = np.argmax(supports, axis=2).astype(np.int32)
+            # A row that knows all it is asked reaches one leaf, whose label has the tie rule in it.
+            whole = ~np.isnan(X).any(axis=1)
+            votes[:, whole] = self.votes(np.ascontiguousarray(X[whole]))
+            return votes
+        leaves = self._leaves(X, 0, len(X), self._route(X))
+        return self.label[leaves.T.astype(np.int64) + self.tree_start[:-1, None]]
+
+    def count_votes(self, X: Floats) -> Integers:
+        """How many trees vote for each class.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_attributes)
+            Encoded rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Vote counts.
+        """
+        counts = np.zeros((len(X), self.n_classes), np.int64)
+        if self._is_fractional and np.isnan(X).any():
+            for votes in self.votes(X):
+                counts[np.arange(len(X)), votes] += 1
+            return counts
+        plain = self._route(X)
+        for first in range(0, len(X), _BLOCK):
+            last = min(first + _BLOCK, len(X))
+            leaves = self._leaves(X, first, last, plain)
+            route.count_votes(leaves, self.tree_start, self.label, first, last, counts)
+        return counts
+
+    def predict(self, X: Floats) -> npt.NDArray[Any]:
+        """Decision of the whole forest: class codes by majority vote, or the mean target.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_attributes)
+            Encoded rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Class codes (a tied vote takes the first class), or numbers.
+        """
+        if self.n_classes == 0:
+            return self.mean_supports(X)[:, 0]
+        if len(self) == 1:
+            return self.votes(X)[0]
+        return np.argmax(self.count_votes(X), axis=1)
+
+    def decision_path(self, X: Floats) -> sparse.csr_matrix:
+        """Nodes that each row passes through.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_attributes)
+            Encoded rows.
+
+        Returns
+        -------
+        sparse matrix of shape (n_rows, n_nodes)
+            One where the row passes through the node; nodes of all trees, one tree after the other.
+        """
+        leaves = self.apply(X) + self.tree_start[:-1]
+        parent = self.parents()
+        rows, columns = [], []
+        at = leaves.ravel()
+        row = np.repeat(np.arange(len(X)), len(self))
+        while len(at):
+            rows.append(row)
+            columns.append(at)
+            inside = parent[at] >= 0
+            at, row = parent[at[inside]], row[inside]
+        index = (np.concatenate(rows), np.concatenate(columns))
+        path = sparse.csr_matrix(
+            (np.ones(len(index[0]), np.int64), index), shape=(len(X), len(self.nodes))
+        )
+        path.sort_indices()
+        return path
+
+    def parents(self) -> Integers:
+        """Absolute index of the parent of each node, -1 at roots."""
+        parent = np.full(len(self.nodes), -1, np.int64)
+        inner = np.flatnonzero(self.n_children > 0)
+        parent[self._children(inner)] = np.repeat(inner, self.n_children[inner])
+        return parent
+
+    # -- whole-forest operations ---------------------------------------------------------------
+
+    def subset(self, trees: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Forest:
+        """The forest of some of the trees, in the order given.
+
+        Parameters
+        ----------
+        trees : sequence of int
+            Indices of trees; negative ones count from the end.
+
+        Returns
+        -------
+        Forest
+            A new forest; branch tables and projections that are no longer used stay in it.
+        """
+        index = np.arange(len(self))[np.asarray(trees, dtype=np.int64)]
+        if index.size == 0:
+            raise ValueError("trees is empty; a forest needs at least one tree.")
+        pieces = [np.arange(self.tree_start[t], self.tree_start[t + 1]) for t in index]
+        at = np.concatenate(pieces)
+        start = np.concatenate([[0], np.cumsum([len(p) for p in pieces])]).astype(np.int64)
+        return self._replace(
+            tree_start=start,
+            nodes=self.nodes[at],
+            n_children=self.n_children[at],
+            missing=self.missing[at],
+            label=self.label[at],
+            value=self.value[at],
+            node_weight=None if self.node_weight is None else self.node_weight[at],
+            impurity=None if self.impurity is None else self.impurity[at],
+        )
+
+    @staticmethod
+    def concatenate(forests: Sequence[Forest]) -> Forest:
+        """One forest of the trees of several, in order.
+
+        Parameters
+        ----------
+        forests : sequence of Forest
+            Forests over the same attributes and classes.
+
+        Returns
+        -------
+        Forest
+            All their trees.
+        """
+        if not forests:
+            raise ValueError("forests is empty; give at least one forest.")
+        first = forests[0]
+        if len(forests) == 1:
+            return first
+        for other in forests[1:]:
+            same = np.array_equal(first.n_categories, other.n_categories)
+            if not same or first.n_classes != other.n_classes:
+                raise ValueError("forests differ in their attributes or classes; they cannot be joined.")
+        nodes, starts = [], [np.zeros(1, np.int64)]
+        table = projection = terms = base = 0
+        projection_starts = [np.zeros(1, np.int64)]
+        for f in forests:
+            shifted = f.nodes.copy()
+            inner = f.n_children > 0
+            j = shifted["attribute"]
+            categorical = inner & (j >= 0) & (f.n_categories[np.maximum(j, 0)] > 0)
+            shifted["threshold"][categorical] += table
+            shifted["attribute"][inner & (j < 0)] -= projection
+            nodes.append(shifted)
+            starts.append(f.tree_start[1:] + base)
+            projection_starts.append(f.projections[0][1:] + terms)
+            base += len(f.nodes)
+            table += len(f.branches)
+            projection += len(f.projections[0]) - 1
+            terms += len(f.projections[1])
+
+        def join(name: str) -> Any:
+            parts = [getattr(f, name) for f in forests]
+            return None if parts[0] is None else np.concatenate(parts)
+
+        return first._replace(
+            tree_start=np.concatenate(starts),
+            nodes=np.concatenate(nodes),
+            projections=(
+                np.concatenate(projection_starts),
+                np.concatenate([f.projections[1] for f in forests]),
+                np.concatenate([f.projections[2] for f in forests]),
+            ),
+            **{
+                name: join(name)
+                for name in (
+                    "n_children", "missing", "label", "value", "branches", "node_weight", "impurity",
+                )
+            },
+        )  # fmt: skip
+
+    def validate(self) -> Forest:
+        """Check that the arrays describe trees, so that no kernel can leave them.
+
+        Returns
+        -------
+        Forest
+            The forest itself.
+
+        Raises
+        ------
+        ValueError
+            When anything is out of bounds or inconsistent, with the place.
+        """
+        start, n = self.tree_start, len(self.nodes)
+        if start.ndim != 1 or len(start) < 2 or start[0] != 0 or start[-1] != n:
+            raise ValueError(f"tree_start must run from 0 to the number of nodes ({n}).")
+        if (np.diff(start) < 1).any():
+            raise ValueError("tree_start must be increasing: every tree has at least one node.")
+        if self.nodes.dtype != NODE:
+            raise ValueError(f"nodes has dtype {self.nodes.dtype}; {NODE} is expected.")
+        for name in ("n_children", "missing", "label", "value", "node_weight", "impurity"):
+            array = getattr(self, name)
+            if array is not None and len(array) != n:
+                raise ValueError(f"{name} has {len(array)} entries; there are {n} nodes.")
+        if self.value.ndim != 2 or (self.n_classes and self.value.shape[1] != self.n_classes):
+            raise ValueError(
+                f"value has shape {self.value.shape}; {(n, self.n_classes or 1)} is expected."
+            )
+        if not np.isfinite(self.value).all() or (self.n_classes and (self.value < 0).any()):
+            raise ValueError("value must be finite, and class weights must not be negative.")
+        self._validate_projections()
+        bad = route.check_nodes(
+            start, self.attribute, self.threshold, self.first_child, self.n_children, self.missing,
+            self.label, self.n_classes, self.n_categories, len(self.projections[0]) - 1, self.branches,
+        )  # fmt: skip
+        if bad:
+            tree = int(np.searchsorted(start, bad - 1, side="right") - 1)
+            raise ValueError(f"node {bad - 1 - start[tree]} of tree {tree} is inconsistent.")
+        return self
+
+    def _validate_projections(self) -> None:
+        start, attribute, weight = self.projections
+        if len(start) < 1 or start[0] != 0 or start[-1] != len(attribute) or (np.diff(start) < 1).any():
+            raise ValueError("projections must start at 0, grow, and end at the number of terms.")
+        if len(weight) != len(attribute) or not np.isfinite(weight).all():
+            raise ValueError("projections need one finite weight for each attribute they name.")
+        if len(attribute) and (attribute.min() < 0 or attribute.max() >= self.n_attributes):
+            raise ValueError(f"projections name attributes outside 0..{self.n_attributes - 1}.")

@@ -1,0 +1,75 @@
+"""How the kernels are compiled, and what the user is told while that happens.
+
+Kernels are compiled on first use and cached on disk beside the package, so each machine pays once.
+Set ``NUMBA_DISABLE_JIT=1`` to run them as plain Python, for debugging and coverage.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from numba.core import event
+
+logger = logging.getLogger("orfeon")
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+#: Seconds of compilation after which the user is told what is going on.
+PATIENCE = 2.0
+
+
+def kernel(function: FunctionT) -> FunctionT:
+    """Compile a function over arrays: no interpreter lock, cached on disk, C semantics of division."""
+    compiled: FunctionT = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    return compiled
+
+
+class _CompilationNotice(event.Listener):  # type: ignore[misc]
+    """Says once per process why the first call is slow, when it is."""
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+        self._depth = 0
+        self._spent = 0.0
+        self._started = 0.0
+        self._said = False
+
+    def on_start(self, event: Any) -> None:
+        if self._said or not _is_ours(event):
+            return
+        self._depth += 1
+        if self._depth == 1:
+            # What the user waits for is the sum over kernels, so the patience left shrinks.
+            self._started = time.monotonic()
+            self._timer = threading.Timer(max(0.0, PATIENCE - self._spent), self._say)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def on_end(self, event: Any) -> None:
+        if self._depth == 0 or not _is_ours(event):
+            return
+        self._depth -= 1
+        if self._depth == 0 and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._spent += time.monotonic() - self._started
+
+    def _say(self) -> None:
+        self._said = True
+        logger.warning(
+            "orfeon is compiling its kernels; this happens once per machine and takes some seconds."
+        )
+
+
+def _is_ours(event: Any) -> bool:
+    dispatcher = event.data.get("dispatcher") if isinstance(event.data, dict) else None
+    function = getattr(dispatcher, "py_func", None)
+    return getattr(function, "__module__", "").startswith("orfeon.")
+
+
+event.register("numba:compile", _CompilationNotice())

@@ -1,0 +1,277 @@
+"""Routing examples down the trees of a forest.
+
+A node is (threshold, attribute, first child). A leaf is its own first child with threshold +inf and
+attribute 0, so the step ``node = child + (x > threshold)`` keeps it where it is and the inner loop
+needs no test for leaves. Several rows travel at once: their loads do not wait for each other.
+
+The test at a node is one of:
+
+* ordered attribute: ``x <= threshold`` goes to the first child;
+* categorical attribute: the branch is ``branches[threshold + code]``;
+* attribute ``-1 - p``: projection ``p``, a linear combination of attributes, ``<= threshold``.
+
+A missing value goes to branch ``missing``; the value ``ALL_BRANCHES`` sends it down all of them,
+weighted by their share of the training examples (C4.5).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.kernels.jit import kernel
+
+#: A missing value goes down every branch.
+ALL_BRANCHES = 65_535
+
+_ROOT_STACK = 64
+
+
+@kernel
+def apply_ordered(thresholds, links, tree_start, X, first_row, last_row, leaves):
+    """Leaf of each row in each tree, ordered attributes without missing values.
+
+    ``thresholds`` and ``links`` are the node records seen as float64 and uint64 words: word 2n is
+    the threshold, word 2n + 1 is ``child << 32 | attribute``. ``leaves`` has shape (rows, trees) and
+    starts at ``first_row``.
+    """
+    n_trees = tree_start.shape[0] - 1
+    x = X.ravel()
+    d = np.uint64(X.shape[1])
+    two = np.uint64(2)
+    one = np.uint64(1)
+    high = np.uint64(32)
+    low = np.uint64(0xFFFFFFFF)
+    block = 64
+    for start in range(first_row, last_row, block):
+        stop = min(start + block, last_row)
+        paired = start + ((stop - start) // 8) * 8
+        for t in range(n_trees):
+            base = two * np.uint64(tree_start[t])
+            for i in range(start, paired, 8):
+                o0 = np.uint64(i) * d
+                o1 = o0 + d
+                o2 = o1 + d
+                o3 = o2 + d
+                o4 = o3 + d
+                o5 = o4 + d
+                o6 = o5 + d
+                o7 = o6 + d
+                n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = np.uint64(0)
+                while True:
+                    p = base + two * n0
+                    a = links[p + one]
+                    m0 = (a >> high) + np.uint64(x[o0 + (a & low)] > thresholds[p])
+                    p = base + two * n1
+                    a = links[p + one]
+                    m1 = (a >> high) + np.uint64(x[o1 + (a & low)] > thresholds[p])
+                    p = base + two * n2
+                    a = links[p + one]
+                    m2 = (a >> high) + np.uint64(x[o2 + (a & low)] > thresholds[p])
+                    p = base + two * n3
+                    a = links[p + one]
+                    m3 = (a >> high) + np.uint64(x[o3 + (a & low)] > thresholds[p])
+                    p = base + two * n4
+                    a = links[p + one]
+                    m4 = (a >> high) + np.uint64(x[o4 + (a & low)] > thresholds[p])
+                    p = base + two * n5
+                    a = links[p + one]
+                    m5 = (a >> high) + np.uint64(x[o5 + (a & low)] > thresholds[p])
+                    p = base + two * n6
+                    a = links[p + one]
+                    m6 = (a >> high) + np.uint64(x[o6 + (a & low)] > thresholds[p])
+                    p = base + two * n7
+                    a = links[p + one]
+                    m7 = (a >> high) + np.uint64(x[o7 + (a & low)] > thresholds[p])
+                    moved = (m0 ^ n0) | (m1 ^ n1) | (m2 ^ n2) | (m3 ^ n3)
+                    moved |= (m4 ^ n4) | (m5 ^ n5) | (m6 ^ n6) | (m7 ^ n7)
+                    n0, n1, n2, n3, n4, n5, n6, n7 = m0, m1, m2, m3, m4, m5, m6, m7
+                    if moved == np.uint64(0):
+                        break
+                leaves[i - first_row, t] = n0
+                leaves[i - first_row + 1, t] = n1
+                leaves[i - first_row + 2, t] = n2
+                leaves[i - first_row + 3, t] = n3
+                leaves[i - first_row + 4, t] = n4
+                leaves[i - first_row + 5, t] = n5
+                leaves[i - first_row + 6, t] = n6
+                leaves[i - first_row + 7, t] = n7
+            for i in range(paired, stop):
+                offset = np.uint64(i) * d
+                node = np.uint64(0)
+                while True:
+                    p = base + two * node
+                    a = links[p + one]
+                    child = (a >> high) + np.uint64(x[offset + (a & low)] > thresholds[p])
+                    if child == node:
+                        break
+                    node = child
+                leaves[i - first_row, t] = node
+
+
+@kernel
+def branch_of(node, x, row, attribute, threshold, missing, is_categorical, branches,
+              projection_start, projection_attribute, projection_weight):  # fmt: skip
+    """The branch that a row takes at an inner node, ``ALL_BRANCHES`` when all of them."""
+    j = attribute[node]
+    if j < 0:
+        p = -1 - j
+        total = 0.0
+        for k in range(projection_start[p], projection_start[p + 1]):
+            total += projection_weight[k] * x[row, projection_attribute[k]]
+        if total != total:
+            return np.int64(missing[node])
+        return np.int64(total > threshold[node])
+    value = x[row, j]
+    if value != value:
+        return np.int64(missing[node])
+    if is_categorical[j]:
+        return np.int64(branches[np.int64(threshold[node]) + np.int64(value)])
+    return np.int64(value > threshold[node])
+
+
+@kernel
+def apply_general(attribute, threshold, first_child, missing, is_categorical, branches,
+                  projection_start, projection_attribute, projection_weight,
+                  tree_start, X, first_row, last_row, leaves):  # fmt: skip
+    """Leaf of each row in each tree, any test; no row may go down several branches."""
+    for t in range(tree_start.shape[0] - 1):
+        base = tree_start[t]
+        for i in range(first_row, last_row):
+            node = 0
+            while first_child[base + node] != node:
+                branch = branch_of(
+                    base + node, X, i, attribute, threshold, missing, is_categorical, branches,
+                    projection_start, projection_attribute, projection_weight,
+                )  # fmt: skip
+                node = first_child[base + node] + branch
+            leaves[i - first_row, t] = node
+
+
+@kernel
+def supports_fractional(attribute, threshold, first_child, n_children, missing, node_weight, value,
+                        is_categorical, branches,
+                        projection_start, projection_attribute, projection_weight,
+                        tree, tree_start, X, first_row, last_row, supports):  # fmt: skip
+    """Class supports of each row in one tree when missing values go down every branch.
+
+    ``value`` holds normalised supports per node; the reached leaves' are added with the weight of
+    the branches that lead to them.
+    """
+    base = tree_start[tree]
+    stack = np.empty(_ROOT_STACK, np.int64)
+    share = np.empty(_ROOT_STACK)
+    for i in range(first_row, last_row):
+        supports[i, :] = 0.0
+        stack[0] = 0
+        share[0] = 1.0
+        depth = 1
+        while depth > 0:
+            depth -= 1
+            node = stack[depth]
+            weight = share[depth]
+            at = base + node
+            if first_child[at] == node:
+                for c in range(value.shape[1]):
+                    supports[i, c] += weight * value[at, c]
+                continue
+            branch = branch_of(
+                at, X, i, attribute, threshold, missing, is_categorical, branches,
+                projection_start, projection_attribute, projection_weight,
+            )  # fmt: skip
+            child = first_child[at]
+            if branch < ALL_BRANCHES:
+                stack[depth] = child + branch
+                share[depth] = weight
+                depth += 1
+                continue
+            total = 0.0
+            for b in range(n_children[at]):
+                total += node_weight[base + child + b]
+            if depth + n_children[at] > stack.shape[0]:
+                stack = np.concatenate((stack, np.empty(stack.shape[0] + n_children[at], np.int64)))
+                share = np.concatenate((share, np.empty(share.shape[0] + n_children[at])))
+            for b in range(n_children[at]):
+                part = node_weight[base + child + b]
+                if part > 0:
+                    stack[depth] = child + b
+                    share[depth] = weight * part / total
+                    depth += 1
+
+
+@kernel
+def sum_supports(leaves, tree_start, value, normalise, first_row, last_row, out):
+    """Add up the values of the leaves reached, over all trees, tree after tree.
+
+    ``leaves`` holds the rows from ``first_row`` on. With ``normalise`` a leaf's values are class
+    weights, and their shares are added.
+    """
+    n_trees = tree_start.shape[0] - 1
+    n_outputs = value.shape[1]
+    for i in range(first_row, last_row):
+        for t in range(n_trees):
+            at = tree_start[t] + np.int64(leaves[i - first_row, t])
+            scale = 1.0
+            if normalise:
+                total = 0.0
+                for c in range(n_outputs):
+                    total += value[at, c]
+                scale = 1.0 / total if total > 0 else 0.0
+            for c in range(n_outputs):
+                out[i, c] += value[at, c] * scale
+
+
+@kernel
+def count_votes(leaves, tree_start, label, first_row, last_row, out):
+    """Count the labels of the leaves reached, over all trees; ``leaves`` starts at ``first_row``."""
+    n_trees = tree_start.shape[0] - 1
+    for i in range(first_row, last_row):
+        for t in range(n_trees):
+            out[i, label[tree_start[t] + np.int64(leaves[i - first_row, t])]] += 1
+
+
+@kernel
+def check_nodes(tree_start, attribute, threshold, first_child, n_children, missing, label, n_classes,
+                n_categories, n_projections, branches):  # fmt: skip
+    """0 when the arrays describe trees, otherwise 1 + the first offending node."""
+    for t in range(tree_start.shape[0] - 1):
+        base = tree_start[t]
+        n_nodes = tree_start[t + 1] - base
+        seen = 1  # children are numbered in the order their parents were split: no gap, no overlap
+        covered = np.zeros(n_nodes, np.bool_)
+        covered[0] = True
+        for node in range(n_nodes):
+            at = base + node
+            if n_classes > 0 and (label[at] < 0 or label[at] >= n_classes):
+                return at + 1
+            if n_children[at] == 0:
+                if first_child[at] != node or threshold[at] != np.inf or attribute[at] != 0:
+                    return at + 1
+                continue
+            j = attribute[at]
+            child = first_child[at]
+            width = np.int64(n_children[at])
+            if child <= node or child + width > n_nodes or width < 2:
+                return at + 1
+            if missing[at] != ALL_BRANCHES and missing[at] >= width:
+                return at + 1
+            for b in range(width):
+                if covered[child + b]:
+                    return at + 1
+                covered[child + b] = True
+            seen += width
+            if j >= n_categories.shape[0] or j < -n_projections:
+                return at + 1
+            if threshold[at] != threshold[at]:
+                return at + 1
+            if j >= 0 and n_categories[j] > 0:
+                start = np.int64(threshold[at])
+                if threshold[at] != start or start < 0 or start + n_categories[j] > branches.shape[0]:
+                    return at + 1
+                for c in range(start, start + n_categories[j]):
+                    if branches[c] >= width and branches[c] != ALL_BRANCHES:
+                        return at + 1
+            elif width != 2:
+                return at + 1
+        if seen != n_nodes:
+            return base + 1
+    return 0
