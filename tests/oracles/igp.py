@@ -1,0 +1,230 @@
+"""Iterative growing and pruning, word for word (Gelfand et al. 1991), on nodes that are dicts.
+
+A node is ``{"label": class, "test": None or Test, "children": [] or [left, right]}``. Its label is
+given when it is created and never changed. Equally good splits are left to ``choose``;
+:func:`all_outcomes` follows every way to choose among them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from tests.oracles.splits import TIE, Examples, Split, all_splits, majority
+
+Floats = npt.NDArray[np.float64]
+Node = dict[str, Any]
+Choose = Callable[[list[Split]], Split]
+
+
+@dataclass(frozen=True)
+class Test:
+    """The test of a split, for examples it was not made from."""
+
+    __test__ = False  # not for pytest to collect
+
+    attribute: int
+    threshold: float
+    left: frozenset[int] | None  # categories, when the attribute is categorical
+    missing_left: bool
+    heavier_left: bool
+    present: frozenset[int]  # categories that the node had
+
+    def goes_left(self, x: Floats) -> bool:
+        """Whether an example goes to the left child."""
+        value = float(x[self.attribute])
+        if math.isnan(value):
+            return self.missing_left
+        if self.left is None:
+            return value <= self.threshold
+        return int(value) in self.left if int(value) in self.present else self.heavier_left
+
+
+def make_test(split: Split, X: Floats, rows: Sequence[int], examples: Examples) -> Test:
+    """The test of a split; what the node had not seen goes to its heavier child, ties left."""
+    left = [r for r in rows if r in split.left]
+    heavier_left = examples.weight(left) >= examples.weight(
+        [r for r in rows if r not in split.left]
+    )
+    missing_left = heavier_left if split.missing_left is None else split.missing_left
+    column = X[:, split.attribute]
+    if not math.isnan(split.threshold):
+        return Test(split.attribute, split.threshold, None, missing_left, heavier_left, frozenset())
+    codes = [
+        frozenset(int(column[r]) for r in rs if not math.isnan(column[r])) for rs in (left, rows)
+    ]
+    return Test(split.attribute, math.nan, codes[0], missing_left, heavier_left, codes[1])
+
+
+def leaf(label: int) -> Node:
+    """A node without test."""
+    return {"label": label, "test": None, "children": []}
+
+
+def first(splits: list[Split]) -> Split:
+    """The first of several equally good splits."""
+    return splits[0]
+
+
+@dataclass
+class Halves:
+    """The two halves of the data, and how impurity is measured."""
+
+    X: Floats
+    y: npt.NDArray[np.int64]
+    weights: Floats
+    half: npt.NDArray[np.int64]
+    is_categorical: Sequence[bool]
+    criterion: str = "gini"
+    examples: Examples = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.examples = Examples(self.y.astype(np.float64), self.weights, self.criterion)
+
+    def rows(self, half: int) -> list[int]:
+        """Rows of a half that are there (weight above zero)."""
+        return [r for r in range(len(self.y)) if self.half[r] == half and self.weights[r] > 0]
+
+    def error(self, label: int, rows: Sequence[int]) -> Fraction:
+        """Weight of the rows that a label gets wrong."""
+        return self.examples.weight([r for r in rows if self.y[r] != label])
+
+
+def part(node: Node, data: Halves, rows: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The rows that go to each child."""
+    test = node["test"]
+    left = [r for r in rows if test.goes_left(data.X[r])]
+    return left, [r for r in rows if not test.goes_left(data.X[r])]
+
+
+def grow(node: Node, data: Halves, rows: Sequence[int], choose: Choose) -> None:
+    """Grow a tree on from its leaves until they are pure or have no boundary."""
+    if node["test"] is None:
+        if not rows or data.examples.is_pure(rows):
+            return
+        splits = all_splits(data.X, data.is_categorical, rows, data.examples)
+        if not splits:
+            return
+        best = max(s.gain for s in splits)
+        split = choose([s for s in splits if s.gain == best])
+        node["test"] = make_test(split, data.X, rows, data.examples)
+        sides = part(node, data, rows)
+        node["children"] = [leaf(majority(data.examples, side, node["label"])) for side in sides]
+    for child, side in zip(node["children"], part(node, data, rows), strict=True):
+        grow(child, data, side, choose)
+
+
+def prune(node: Node, data: Halves, rows: Sequence[int], tie: Fraction) -> Fraction:
+    """Cut, bottom up, every node whose leaves err no less than it does; return the error left."""
+    error = data.error(node["label"], rows)
+    if node["test"] is None:
+        return error
+    below = sum(
+        prune(child, data, side, tie)
+        for child, side in zip(node["children"], part(node, data, rows), strict=True)
+    )
+    if below >= error - tie:
+        node["test"], node["children"] = None, []
+        return error
+    return Fraction(below)
+
+
+def n_leaves(node: Node) -> int:
+    """Number of leaves of a tree."""
+    return sum(n_leaves(child) for child in node["children"]) or 1
+
+
+def frozen(node: Node) -> Hashable:
+    """A tree as nested tuples: (label,) or (label, attribute, threshold, left, right).
+
+    Examples
+    --------
+    >>> frozen(leaf(3))
+    (3,)
+    """
+    if node["test"] is None:
+        return (node["label"],)
+    test = node["test"]
+    key = test.threshold if test.left is None else test.left
+    return (node["label"], test.attribute, key, *(frozen(c) for c in node["children"]))
+
+
+@dataclass
+class Outcome:
+    """A tree grown and pruned in turns, and the tree after every pruning."""
+
+    root: Node
+    rounds: list[Hashable]
+    sizes: list[int]
+
+
+def igp(data: Halves, choose: Choose = first, max_rounds: int = 100) -> Outcome:
+    """Grow on one half and prune with the other, in turns, until the size no longer changes.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [0.5], [2.5]])
+    >>> y, half = np.array([0, 0, 1, 1, 0, 1]), np.array([1, 1, 1, 1, 2, 2])
+    >>> data = Halves(X, y, np.ones(6), half, [False])
+    >>> outcome = igp(data)
+    >>> outcome.sizes, outcome.rounds[-1]
+    ([2, 2], (0, 0, 1.5, (0,), (1,)))
+    """
+    halves = {1: data.rows(1), 2: data.rows(2)}
+    root = leaf(majority(data.examples, halves[1], None))
+    rounds: list[Hashable] = []
+    sizes: list[int] = []
+    for k in range(max_rounds):
+        i, j = (1, 2) if k % 2 == 0 else (2, 1)
+        grow(root, data, halves[i], choose)
+        prune(root, data, halves[j], TIE * data.examples.weight(halves[j]))
+        rounds.append(frozen(root))
+        sizes.append(n_leaves(root))
+        if k > 0 and sizes[-1] == sizes[-2]:
+            return Outcome(root, rounds, sizes)
+    raise AssertionError(f"no convergence in {max_rounds} rounds: sizes {sizes}.")
+
+
+class Script:
+    """Choices among equally good splits, taken from a list, then the first."""
+
+    def __init__(self, choices: Sequence[int]) -> None:
+        self.choices = list(choices)
+        self.options: list[int] = []
+
+    def __call__(self, splits: list[Split]) -> Split:
+        """Choose, and remember how many there were."""
+        at = len(self.options)
+        if at == len(self.choices):
+            self.choices.append(0)
+        self.options.append(len(splits))
+        return splits[self.choices[at]]
+
+
+def all_outcomes(data: Halves, limit: int) -> list[Outcome] | None:
+    """The outcomes of every way to choose among equally good splits; None when over ``limit``.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 1.0], [1.0, 2.0], [0.0, 1.0], [1.0, 2.0]])
+    >>> data = Halves(X, np.array([0, 1, 0, 1]), np.ones(4), np.array([1, 1, 2, 2]), [False, False])
+    >>> [outcome.rounds[-1] for outcome in all_outcomes(data, 10)]
+    [(0, 0, 0.5, (0,), (1,)), (0, 1, 1.5, (0,), (1,))]
+    """
+    found: list[Outcome] = []
+    choices: list[int] = []
+    while len(found) < limit:
+        script = Script(choices)
+        found.append(igp(data, script))
+        choices = script.choices
+        while choices and choices[-1] + 1 == script.options[len(choices) - 1]:
+            choices.pop()
+        if not choices:
+            return found
+        choices[-1] += 1
+    return None
