@@ -1,0 +1,67 @@
+"""Synthetic problems: generators with any class priors, and their Bayes rules and errors."""
+
+from orfeon.datasets._problem import (
+    BayesErrorEstimate,
+    ClassificationProblem,
+    Problem,
+    RegressionProblem,
+)
+from orfeon.datasets.friedman import (
+    Friedman1,
+    Friedman2,
+    Friedman3,
+    make_friedman1,
+    make_friedman2,
+    make_friedman3,
+)
+from orfeon.datasets.gaussian import (
+    GaussianClouds,
+    RingNorm,
+    ThreeNorm,
+    TwoNorm,
+    make_gaussian_clouds,
+    make_ringnorm,
+    make_threenorm,
+    make_twonorm,
+)
+from orfeon.datasets.geometric import (
+    Circle,
+    Diagonal,
+    NestedSpheres,
+    make_circle,
+    make_diagonal,
+    make_nested_spheres,
+)
+from orfeon.datasets.registry import list_problems, problem
+from orfeon.datasets.waveform import Waveform, make_waveform
+
+__all__ = [
+    "BayesErrorEstimate",
+    "Circle",
+    "ClassificationProblem",
+    "Diagonal",
+    "Friedman1",
+    "Friedman2",
+    "Friedman3",
+    "GaussianClouds",
+    "NestedSpheres",
+    "Problem",
+    "RegressionProblem",
+    "RingNorm",
+    "ThreeNorm",
+    "TwoNorm",
+    "Waveform",
+    "list_problems",
+    "make_circle",
+    "make_diagonal",
+    "make_friedman1",
+    "make_friedman2",
+    "make_friedman3",
+    "make_gaussian_clouds",
+    "make_nested_spheres",
+    "make_ringnorm",
+    "make_threenorm",
+    "make_twonorm",
+    "make_waveform",
+    "problem",
+]

@@ -1,0 +1,265 @@
+"""What every synthetic problem can do: be sampled, and tell the best rule and its error."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import softmax
+
+from orfeon.datasets._checks import (
+    FloatArray,
+    LabelArray,
+    RandomState,
+    as_generator,
+    check_integer,
+    check_points,
+    check_priors,
+    check_real,
+)
+
+
+class BayesErrorEstimate(NamedTuple):
+    """A Bayes error measured on a sample, with its standard error.
+
+    Examples
+    --------
+    >>> from orfeon.datasets import BayesErrorEstimate
+    >>> BayesErrorEstimate(error=0.023, standard_error=0.0005).error
+    0.023
+    """
+
+    error: float
+    standard_error: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem(ABC):
+    """A distribution of (x, y) whose best rule is known."""
+
+    @property
+    @abstractmethod
+    def n_attributes(self) -> int:
+        """Number of columns of X."""
+
+    @abstractmethod
+    def sample(
+        self, n_samples: int = 300, *, random_state: RandomState = None
+    ) -> tuple[FloatArray, npt.NDArray[Any]]:
+        """Draw independent examples."""
+
+    @abstractmethod
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Apply the Bayes rule: no rule has a smaller expected loss."""
+
+    @abstractmethod
+    def bayes_error(self) -> float:
+        """Compute the expected loss of the Bayes rule from the distribution, not from a sample."""
+
+    @abstractmethod
+    def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> FloatArray:
+        """Loss of each prediction."""
+
+    def estimate_bayes_error(
+        self, n_samples: int = 100_000, *, random_state: RandomState = None
+    ) -> BayesErrorEstimate:
+        """Measure the loss of the Bayes rule on a sample.
+
+        Parameters
+        ----------
+        n_samples : int, default=100_000
+            Number of examples.
+        random_state : int, Generator, RandomState or None, default=None
+            Source of randomness.
+
+        Returns
+        -------
+        BayesErrorEstimate
+            The mean loss, ``error``, and its ``standard_error``.
+        """
+        X, y = self.sample(n_samples, random_state=random_state)
+        losses = self._losses(y, self.predict(X))
+        return BayesErrorEstimate(
+            float(losses.mean()), float(losses.std()) / math.sqrt(losses.size)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassificationProblem(Problem):
+    """A problem whose y is a class, drawn first, by the priors; then x is drawn given the class.
+
+    Parameters
+    ----------
+    priors : sequence of float, optional
+        Probability of each class. By default the problem's own.
+    """
+
+    n_classes: ClassVar[int] = 2
+    priors: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.priors is not None:
+            object.__setattr__(self, "priors", check_priors(self.priors, self.n_classes))
+
+    @property
+    def class_priors(self) -> FloatArray:
+        """Probability of each class: those asked for, or the problem's own."""
+        return np.array(self._own_priors() if self.priors is None else self.priors)
+
+    def sample(
+        self, n_samples: int = 300, *, random_state: RandomState = None
+    ) -> tuple[FloatArray, LabelArray]:
+        """Draw independent examples.
+
+        Parameters
+        ----------
+        n_samples : int, default=300
+            Number of examples.
+        random_state : int, Generator, RandomState or None, default=None
+            Source of randomness.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_attributes)
+            The attributes.
+        y : ndarray of shape (n_samples,)
+            The classes, 0 to K - 1.
+        """
+        n_samples = check_integer("n_samples", n_samples, 1)
+        rng = as_generator(random_state)
+        classes = rng.choice(self.n_classes, size=n_samples, p=self.class_priors).astype(np.int64)
+        return self._draw_given_classes(classes, rng), classes
+
+    @abstractmethod
+    def posterior(self, X: npt.ArrayLike) -> FloatArray:
+        """Probability of each class given x."""
+
+    def predict(self, X: npt.ArrayLike) -> LabelArray:
+        """Apply the Bayes rule: the class with the largest posterior, the first one if tied.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_attributes)
+            The points to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            A class for each point.
+        """
+        labels: LabelArray = np.argmax(self.posterior(X), axis=1).astype(np.int64)
+        return labels
+
+    def _own_priors(self) -> tuple[float, ...]:
+        return (1 / self.n_classes,) * self.n_classes
+
+    @abstractmethod
+    def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
+        """Draw the attributes of examples of these classes."""
+
+    def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> FloatArray:
+        return np.asarray(y != predictions, dtype=np.float64)
+
+
+class DensityProblem(ClassificationProblem):
+    """A classification problem given by the density of the attributes in each class."""
+
+    def log_densities(self, X: npt.ArrayLike) -> FloatArray:
+        """Logarithm of each class's density at each point.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_attributes)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            ``log p(x | class)``, the priors not included.
+        """
+        return self._log_densities(check_points(X, self.n_attributes))
+
+    def posterior(self, X: npt.ArrayLike) -> FloatArray:
+        """Probability of each class given x, by Bayes' theorem.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_attributes)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to one.
+        """
+        result: FloatArray = softmax(self.log_densities(X) + self._log_priors(), axis=1)
+        return result
+
+    @abstractmethod
+    def _log_densities(self, points: FloatArray) -> FloatArray:
+        """Give the log-densities at points that were already checked."""
+
+    def _log_priors(self) -> FloatArray:
+        with np.errstate(divide="ignore"):  # a class of prior 0 has posterior 0
+            result: FloatArray = np.log(self.class_priors)
+        return result
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressionProblem(Problem):
+    """A problem whose y is a known function of x plus gaussian noise.
+
+    Parameters
+    ----------
+    noise : float
+        Standard deviation of the noise.
+    """
+
+    noise: float
+
+    def __post_init__(self) -> None:
+        noise = check_real("noise", self.noise, above=0, below=math.inf, closed="left")
+        object.__setattr__(self, "noise", noise)
+
+    @abstractmethod
+    def sample(
+        self, n_samples: int = 300, *, random_state: RandomState = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Draw independent examples."""
+
+    def predict(self, X: npt.ArrayLike) -> FloatArray:
+        """Give the expected y at each x, the best prediction under squared loss.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_attributes)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The noiseless target.
+        """
+        return self._regression_function(check_points(X, self.n_attributes))
+
+    def bayes_error(self) -> float:
+        """Mean squared error of the best prediction: the variance of the noise.
+
+        Returns
+        -------
+        float
+            The square of ``noise``.
+        """
+        return self.noise**2
+
+    @abstractmethod
+    def _regression_function(self, points: FloatArray) -> FloatArray:
+        """Give the noiseless target at points that were already checked."""
+
+    def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> FloatArray:
+        return np.asarray((y - predictions) ** 2, dtype=np.float64)
