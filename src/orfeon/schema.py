@@ -7,16 +7,21 @@ ones as category codes, missing values and categories never seen as NaN.
 
 from __future__ import annotations
 
-import sys
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.columns import Column, infinity_error
+from orfeon.frames import Names, check_shape, label, read_table
+
 FloatMatrix = npt.NDArray[np.float64]
 CategoricalFeatures = Literal["auto"] | Iterable[str] | Iterable[int] | Iterable[bool] | None
+Categories = tuple[str | bool | int | float, ...] | None
 
 #: Category codes and branch numbers are stored in 16 bits; the last code is kept for "missing".
 MAX_CATEGORIES = 65_000
@@ -29,10 +34,17 @@ class Schema:
     Parameters
     ----------
     categories : tuple
-        For each attribute ``None`` when it is ordered, otherwise the tuple of its categories;
-        a category's code is its position.
+        For each attribute ``None`` when it is ordered, otherwise the tuple of the categories seen
+        in training: booleans, numbers and strings, in this order and sorted. A category's code is
+        its position.
     names : tuple of str, optional
         The attributes' names, when the data had any.
+
+    Notes
+    -----
+    A value belongs to a category when it is equal to it: 1 and 1.0 are the same category, 1 and
+    "1" are not. 1 and ``True`` are the same, unless training saw both numbers and booleans in
+    the attribute.
 
     Examples
     --------
@@ -47,8 +59,15 @@ class Schema:
            [ 1., nan]])
     """
 
-    categories: tuple[tuple[Any, ...] | None, ...]
-    names: tuple[str, ...] | None = None
+    categories: tuple[Categories, ...]
+    names: Names = None
+
+    def __post_init__(self) -> None:
+        if self.names is not None and len(self.names) != len(self.categories):
+            raise ValueError(
+                f"names has {len(self.names)} names; categories has {len(self.categories)} "
+                "attributes. Their lengths must be equal."
+            )
 
     @classmethod
     def learn(cls, X: Any, categorical_features: CategoricalFeatures = "auto") -> Schema:
@@ -59,41 +78,87 @@ class Schema:
         X : array or data frame of shape (n_rows, n_attributes)
             The training data.
         categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-            "auto" takes strings, booleans of a data frame and categorical columns as categorical;
-            ``None`` takes every attribute as ordered.
+            "auto" takes strings and columns of a categorical type as categorical, and booleans
+            unless all of ``X`` is one array of booleans; ``None`` takes every attribute as
+            ordered.
 
         Returns
         -------
         Schema
             What was decided.
         """
-        columns, names = _columns(X)
-        chosen = _categorical_mask(categorical_features, len(columns), names)
-        categories = []
-        for index, column in enumerate(columns):
-            label = _label(index, names)
-            declared = _declared_categories(column)
-            values = _plain(column, label)
-            if chosen is None:
-                categorical = declared is not None or not _is_numeric(values)
-            else:
-                categorical = bool(chosen[index])
-            if not categorical:
-                _numbers(values, label)  # a string in an ordered attribute is an error now, not later
-                categories.append(None)
-                continue
-            found = declared if declared is not None else _distinct(values, label)
-            if len(found) > MAX_CATEGORIES:
-                raise ValueError(
-                    f"{label} has {len(found)} categories; at most {MAX_CATEGORIES} are allowed. "
-                    "Group its rare values or leave it out."
-                )
-            categories.append(found)
+        if _is_numeric(X):
+            mask = _categorical_mask(categorical_features, X.shape[1], None)
+            if mask is None or not mask.any():
+                return cls.ordered(X.shape[1])
+            categorical_features = mask.tolist()
+        return cls._of_columns(*read_table(X), categorical_features)
+
+    @classmethod
+    def learn_and_encode(
+        cls, X: Any, categorical_features: CategoricalFeatures = "auto"
+    ) -> tuple[Schema, FloatMatrix]:
+        """Decide what each attribute of ``X`` is and turn ``X`` into numbers, reading it once.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The training data. It may be a stream that can be read only once.
+        categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+            As in :meth:`learn`.
+
+        Returns
+        -------
+        schema : Schema
+            What was decided.
+        encoded : ndarray of shape (n_rows, n_attributes)
+            The numbers, as in :meth:`encode`.
+
+        Examples
+        --------
+        >>> schema, encoded = Schema.learn_and_encode([[1.5, "no"], [2.5, "yes"], [0.5, None]])
+        >>> encoded
+        array([[1.5, 0. ],
+               [2.5, 1. ],
+               [0.5, nan]])
+        """
+        if _is_numeric(X):
+            schema = cls.learn(X, categorical_features)
+            return schema, schema.encode(X)
+        columns, names = read_table(X)
+        schema = cls._of_columns(columns, names, categorical_features)
+        return schema, schema._encode_columns(columns)
+
+    @classmethod
+    def _of_columns(
+        cls, columns: list[Column], names: Names, categorical_features: CategoricalFeatures
+    ) -> Schema:
+        mask = _categorical_mask(categorical_features, len(columns), names)
+        if mask is None:
+            mask = np.array([column.is_categorical for column in columns])
+        categories: list[Categories] = []
+        for column, categorical in zip(columns, mask, strict=True):
+            if column.is_categorical and not categorical:
+                column.numbers()  # a string in an ordered attribute is an error now, not later
+            categories.append(_distinct(column) if categorical else None)
         return cls(tuple(categories), names)
 
     @classmethod
     def ordered(cls, n_attributes: int, names: Sequence[str] | None = None) -> Schema:
-        """The schema of a plain numeric matrix."""
+        """Make the schema of a plain numeric matrix.
+
+        Parameters
+        ----------
+        n_attributes : int
+            Number of attributes.
+        names : sequence of str, optional
+            Their names.
+
+        Returns
+        -------
+        Schema
+            A schema without categories.
+        """
         return cls((None,) * n_attributes, None if names is None else tuple(names))
 
     @property
@@ -111,13 +176,13 @@ class Schema:
         """For each attribute its number of categories, 0 when it is ordered."""
         return np.array([0 if c is None else len(c) for c in self.categories], dtype=np.int64)
 
-    @property
+    @cached_property
     def all_ordered(self) -> bool:
         """Whether no attribute is categorical."""
         return all(c is None for c in self.categories)
 
     def name(self, attribute: int) -> str:
-        """The name to show for an attribute: its own, or x0, x1..."""
+        """Give the name to show for an attribute: its own, or x0, x1..."""
         return f"x{attribute}" if self.names is None else self.names[attribute]
 
     def encode(self, X: Any) -> FloatMatrix:
@@ -132,229 +197,148 @@ class Schema:
         -------
         ndarray of shape (n_rows, n_attributes)
             Values of ordered attributes, codes of categorical ones, NaN where missing or unseen.
+            It is ``X`` itself, not a copy, when nothing had to be changed.
         """
-        if self.all_ordered and isinstance(X, np.ndarray) and X.dtype.kind in "biuf" and X.ndim == 2:
-            encoded = np.ascontiguousarray(X, dtype=np.float64)
-        else:
-            columns, names = _columns(X)
-            if len(columns) != self.n_attributes:
-                raise ValueError(f"X has {len(columns)} attributes; {self.n_attributes} are expected.")
-            encoded = np.empty((_length(X), self.n_attributes))
-            for index, (column, categories) in enumerate(zip(columns, self.categories, strict=True)):
-                label = _label(index, names)
-                values = _plain(column, label)
-                encoded[:, index] = (
-                    _numbers(values, label) if categories is None else _codes(values, categories)
-                )
-        if np.isinf(encoded).any():
-            row, column_index = np.argwhere(np.isinf(encoded))[0]
+        if _is_numeric(X) and self.all_ordered:
+            self._check_attributes(X.shape[1], None)
+            return self._finite(X)
+        columns, names = read_table(X)
+        self._check_attributes(len(columns), names)
+        return self._encode_columns(columns)
+
+    def _encode_columns(self, columns: list[Column]) -> FloatMatrix:
+        encoded: FloatMatrix | None = None
+        for j, (column, categories) in enumerate(zip(columns, self.categories, strict=True)):
+            numbers = column.numbers() if categories is None else _codes(column, categories)
+            if encoded is None:
+                encoded = np.empty((len(numbers), self.n_attributes))
+            encoded[:, j] = numbers
+        assert encoded is not None  # a table without attributes was refused
+        return self._finite(encoded)
+
+    def _check_attributes(self, n_attributes: int, names: Names) -> None:
+        """Refuse a table whose attributes are not those of training, in scikit-learn's words."""
+        if names is not None and self.names is not None and names != self.names:
+            message = "The feature names should match those that were passed during fit.\n"
+            unseen = sorted(set(names) - set(self.names))
+            absent = sorted(set(self.names) - set(names))
+            if unseen:
+                message += _listed("Feature names unseen at fit time:", unseen)
+            if absent:
+                message += _listed("Feature names seen at fit time, yet now missing:", absent)
+            if not unseen and not absent:
+                message += "Feature names must be in the same order as they were in fit.\n"
+            raise ValueError(message)
+        if n_attributes != self.n_attributes:
             raise ValueError(
-                f"Input X contains infinity or a value too large for dtype('float64'): row {row}, "
-                f"{_label(int(column_index), self.names)}. Finite values and NaN (missing) are allowed."
+                f"X has {n_attributes} features, but Schema is expecting {self.n_attributes} "
+                "features as input."
             )
+
+    def _finite(self, numbers: npt.NDArray[Any]) -> FloatMatrix:
+        """Give the matrix in the layout the kernels want; infinite values are an error."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            encoded = np.ascontiguousarray(numbers, dtype=np.float64)
+            certain = math.isfinite(encoded.sum())  # one pass without a temporary array
+        if not certain and np.isinf(encoded).any():
+            row, attribute = map(int, np.argwhere(np.isinf(encoded))[0])
+            raise infinity_error(f"{label(attribute, self.names)}, row {row}")
         return encoded
 
 
-def _label(index: int, names: tuple[str, ...] | None) -> str:
-    return f"Attribute {index}" if names is None else f"Attribute {names[index]!r}"
+def _is_numeric(X: Any) -> bool:
+    """Whether ``X`` is a plain array of numbers, which needs no reading; checks its shape."""
+    if not isinstance(X, np.ndarray) or isinstance(X, np.ma.MaskedArray):
+        return False
+    if X.dtype.kind not in "biuf":
+        return False
+    check_shape(X.shape)
+    return True
 
 
-def _length(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def _columns(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:
-    """The columns of any table, and their names when all are strings."""
-    if isinstance(X, np.ndarray):
-        if X.ndim != 2:
-            raise ValueError(
-                f"X has {X.ndim} dimension(s); a table of shape (n_rows, n_attributes) is expected. "
-                "Reshape your data with X.reshape(-1, 1) if it has a single attribute."
-            )
-        return [X[:, j] for j in range(X.shape[1])], None
-    if hasattr(X, "column_names") and hasattr(X, "column"):  # a pyarrow table
-        return [X.column(j) for j in range(len(X.column_names))], _names(X.column_names)
-    if hasattr(X, "columns") and hasattr(X, "__getitem__"):  # pandas, polars
-        if hasattr(X, "iloc"):
-            return [X.iloc[:, j] for j in range(X.shape[1])], _names(list(X.columns))
-        return [X[name] for name in X.columns], _names(list(X.columns))
-    if hasattr(X, "__arrow_c_stream__"):
-        return _columns(_through_arrow(X))
-    if hasattr(X, "__dataframe__"):
-        import pandas as pd
-
-        return _columns(pd.api.interchange.from_dataframe(X))
-    return _columns(np.asarray(X))
-
-
-def _through_arrow(X: Any) -> Any:
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise TypeError(
-            f"X is a {type(X).__name__} with the Arrow interface: install pyarrow to read it, or "
-            "pass a NumPy array or a pandas data frame."
-        ) from error
-    return pyarrow.table(X)
-
-
-def _names(names: list[Any]) -> tuple[str, ...] | None:
-    if not names or not all(isinstance(name, str) for name in names):
-        return None
-    if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(f"X has duplicate column names: {twice}. Every name must be different.")
-    return tuple(names)
+def _listed(title: str, names: list[str], at_most: int = 5) -> str:
+    shown = [*names[:at_most], "..."] if len(names) > at_most else names
+    return "\n- ".join([title, *shown]) + "\n"
 
 
 def _categorical_mask(
-    categorical_features: CategoricalFeatures, n_attributes: int, names: tuple[str, ...] | None
+    categorical_features: CategoricalFeatures, n_attributes: int, names: Names
 ) -> npt.NDArray[np.bool_] | None:
     """Which attributes the user calls categorical; ``None`` leaves it to their types."""
+    mask = np.zeros(n_attributes, dtype=bool)
     if categorical_features is None:
-        return np.zeros(n_attributes, dtype=bool)
-    if isinstance(categorical_features, str):
-        if categorical_features == "auto":
-            return None
+        return mask
+    if isinstance(categorical_features, str) and categorical_features == "auto":
+        return None
+    if isinstance(categorical_features, str | bytes) or not isinstance(
+        categorical_features, Iterable
+    ):
         raise ValueError(
-            f"categorical_features={categorical_features!r} is not allowed: give 'auto', None, a list of "
-            "column names, a list of indices or a boolean mask."
+            f"categorical_features={categorical_features!r} is not allowed: give 'auto', None, a "
+            "list of column names, a list of indices or a boolean mask."
         )
     chosen = list(categorical_features)
-    mask = np.zeros(n_attributes, dtype=bool)
     if chosen and all(isinstance(c, bool | np.bool_) for c in chosen):
         if len(chosen) != n_attributes:
             raise ValueError(
-                f"categorical_features is a mask of length {len(chosen)}; X has {n_attributes} attributes."
+                f"categorical_features is a mask of length {len(chosen)}; X has {n_attributes} "
+                "attributes. One boolean for each is expected."
             )
         mask[:] = chosen
         return mask
     for c in chosen:
-        if isinstance(c, str):
-            if names is None or c not in names:
-                known = "X has no column names" if names is None else f"the columns are {list(names)}"
-                raise ValueError(f"categorical_features has the unknown column {c!r}; {known}.")
-            mask[names.index(c)] = True
-        elif isinstance(c, int | np.integer) and -n_attributes <= c < n_attributes:
-            mask[int(c)] = True
-        else:
-            raise ValueError(
-                f"categorical_features has {c!r}; allowed are column names, booleans and indices from "
-                f"0 to {n_attributes - 1}."
-            )
+        mask[_position(c, n_attributes, names)] = True
     return mask
 
 
-def _declared_categories(column: Any) -> tuple[Any, ...] | None:
-    """The categories a column says it has: pandas categoricals and booleans, polars enumerations."""
-    dtype = getattr(column, "dtype", getattr(column, "type", None))
-    if isinstance(column, np.ndarray):
-        return None
-    text = str(dtype).lower()
-    if text in ("bool", "boolean", "bool[pyarrow]"):
-        return (False, True)
-    if text == "category":
-        return tuple(column.cat.categories.tolist())
-    return None
+def _position(chosen: Any, n_attributes: int, names: Names) -> int:
+    """Find the attribute that an entry of categorical_features stands for."""
+    if isinstance(chosen, str):
+        if names is not None and chosen in names:
+            return names.index(chosen)
+        known = "X has no column names" if names is None else f"the columns are {list(names)}"
+        raise ValueError(f"categorical_features has the unknown column {chosen!r}; {known}.")
+    index = isinstance(chosen, int | np.integer) and not isinstance(chosen, bool)
+    if index and -n_attributes <= chosen < n_attributes:
+        return int(chosen)
+    raise ValueError(
+        f"categorical_features has {chosen!r}; allowed are column names, indices from "
+        f"{-n_attributes} to {n_attributes - 1}, or a mask of booleans only."
+    )
 
 
-def _plain(column: Any, label: str) -> npt.NDArray[Any]:
-    """A column as a NumPy array of numbers, or of objects with ``None`` where missing."""
-    if not isinstance(column, np.ndarray):
-        text = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-        if text.startswith("dictionary"):
-            column = column.cast(column.type.value_type)
-        if text == "category" or "string" in text or "str" in text or "bool" in text:
-            column = column.astype(object) if hasattr(column, "astype") else column
-        elif hasattr(column, "to_numpy") and hasattr(column, "astype") and _is_extension(column):
-            column = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        column = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
-    kind = column.dtype.kind
-    if kind in "biuf":
-        return np.asarray(column)
-    if kind == "c":
-        raise ValueError(f"Complex data not supported: {label} has dtype {column.dtype}.")
-    if kind in "mM":
-        raise TypeError(
-            f"{label} holds dates or durations ({column.dtype}): turn them into numbers first, for "
-            "instance days since a date."
-        )
-    if kind == "U":
-        return column.astype(object)
-    if kind != "O":
-        raise TypeError(f"{label} has dtype {column.dtype}; numbers, strings and booleans are allowed.")
-    values = column.copy()
-    values[_missing(column)] = None
-    return values
-
-
-def _is_extension(column: Any) -> bool:
-    """Whether a pandas column has a nullable number type."""
-    return not isinstance(column.dtype, np.dtype)
-
-
-def _missing(column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    pandas = sys.modules.get("pandas")
-    if pandas is not None:
-        return np.asarray(pandas.isna(column), dtype=bool)
-    return np.array([v is None or (isinstance(v, float) and v != v) for v in column], dtype=bool)
-
-
-def _is_numeric(values: npt.NDArray[Any]) -> bool:
-    """Whether a column reads as numbers without asking what a string means."""
-    if values.dtype.kind in "biuf":
-        return True
-    for v in values:
-        if isinstance(v, str | bool | np.bool_):
-            return False
-    return True
-
-
-def _numbers(values: npt.NDArray[Any], label: str) -> npt.NDArray[np.float64]:
-    if values.dtype.kind in "biuf":
-        return values.astype(np.float64)
-    try:
-        return np.array([np.nan if v is None else float(v) for v in values], dtype=np.float64)
-    except TypeError as error:
-        raise TypeError(f"{label}: {error}") from error
-    except ValueError as error:
+def _distinct(column: Column) -> tuple[str | bool | int | float, ...]:
+    """Find the categories that occur in a column: booleans, numbers, strings, each sorted."""
+    codes, values = column.coded()
+    occurs = np.zeros(len(values) + 1, dtype=bool)
+    occurs[codes] = True  # the code -1 marks the last, which is no category
+    found = {
+        _key(value, True): value
+        for value, seen in zip(values, occurs[:-1], strict=True)
+        if seen and value == value
+    }
+    if len(found) > MAX_CATEGORIES:
         raise ValueError(
-            f"{label} is ordered but holds strings ({error}). Name it in categorical_features, or "
-            "leave categorical_features='auto'."
-        ) from error
+            f"{column.label} has {len(found)} categories; at most {MAX_CATEGORIES} are allowed. "
+            "Group its rare values or leave it out."
+        )
+    return tuple(
+        sorted(found.values(), key=lambda v: (isinstance(v, str), not isinstance(v, bool), v))
+    )
 
 
-def _distinct(values: npt.NDArray[Any], label: str) -> tuple[Any, ...]:
-    """The different values of a column, in order: numerical, alphabetical, else of appearance."""
-    if values.dtype.kind in "biuf":
-        known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
-        return tuple(np.unique(known).tolist())
-    try:
-        seen = dict.fromkeys(v for v in values if v is not None)
-    except TypeError as error:
-        raise TypeError(
-            f"{label}: a category must be a string or a number, not something unhashable ({error})."
-        ) from error
-    for v in seen:
-        if not isinstance(v, str | int | float | np.generic):
-            raise TypeError(
-                f"{label}: argument must be a string or a number, not {type(v).__name__}."
-            )
-    try:
-        return tuple(sorted(seen))
-    except TypeError:  # strings among numbers
-        return tuple(sorted(seen, key=lambda v: (isinstance(v, str), v)))
-
-
-def _codes(values: npt.NDArray[Any], categories: tuple[Any, ...]) -> npt.NDArray[np.float64]:
+def _codes(
+    column: Column, categories: tuple[str | bool | int | float, ...]
+) -> npt.NDArray[np.float64]:
     """Category codes; NaN for a missing value and for a category that training did not see."""
-    if values.dtype.kind in "biuf" and all(isinstance(c, int | float) for c in categories):
-        ordered = np.array(categories, dtype=np.float64)
-        if ordered.size == 0:
-            return np.full(len(values), np.nan)
-        order = np.argsort(ordered)
-        x = values.astype(np.float64)
-        found = order[np.minimum(np.searchsorted(ordered[order], x), len(ordered) - 1)]
-        return np.where(ordered[found] == x, found, np.nan)
-    code = {category: float(i) for i, category in enumerate(categories)}
-    return np.array([code.get(v, np.nan) if v is not None else np.nan for v in values.tolist()])
+    strict = len({isinstance(c, bool) for c in categories if not isinstance(c, str)}) == 2
+    position = {_key(category, strict): i for i, category in enumerate(categories)}
+    codes, values = column.coded()
+    known = [position.get(_key(value, strict), np.nan) for value in values]
+    table: npt.NDArray[np.float64] = np.array([*known, np.nan], dtype=np.float64)
+    return np.take(table, codes)  # the code -1 takes the last
+
+
+def _key(value: Any, strict: bool) -> Any:
+    """Give what makes two values the same category; strictly, True is not 1."""
+    return (bool, value) if strict and isinstance(value, bool) else value
