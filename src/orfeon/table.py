@@ -96,8 +96,8 @@ class Table:
         Table
             The prepared table.
         """
-        schema = Schema.learn(X, categorical_features)
-        return cls(schema.encode(X), schema)
+        schema, encoded = Schema.learn_and_encode(X, categorical_features)
+        return cls(encoded, schema)
 
     def _sort(self, X: npt.NDArray[np.float64], record_type: type[Any]) -> None:
         n_rows = self.n_rows
@@ -122,6 +122,8 @@ class Table:
                 self.n_values[j] = value_counts[j] = count
                 values.append(distinct[:count].copy() if count < n_rows else distinct)
                 if count > FEW_VALUES:
+                    if count < n_rows:  # equal values came in an order that depends on the machine
+                        sorted_records.sort()
                     self.kind[j] = SORTED
                     self.segment[j] = len(records)
                     records.append(sorted_records)
