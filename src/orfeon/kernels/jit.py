@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -27,6 +28,30 @@ def kernel(function: FunctionT) -> FunctionT:
     """Compile a function over arrays: no interpreter lock, cached on disk, C semantics of division."""
     compiled: FunctionT = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
     return compiled
+
+
+def inlined(function: FunctionT) -> FunctionT:
+    """Compile a function as part of its only caller.
+
+    Each compiled function is optimised again within every function that calls it, so a chain of
+    calls costs the compiler once per link. Links with one caller are inlined instead.
+    """
+    compiled: FunctionT = numba.njit(nogil=True, error_model="numpy", inline="always")(function)
+    return compiled
+
+
+def with_step(function: FunctionT, name: str, **steps: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy of a kernel that calls other functions in place of some it names.
+
+    Two methods that differ in one step share the rest this way. Passing the step as an argument
+    would do the same, but such kernels cannot be cached.
+    """
+    plain = getattr(function, "py_func", function)
+    copy = types.FunctionType(plain.__code__, {**plain.__globals__, **steps}, name)
+    copy.__qualname__ = name
+    copy.__module__ = plain.__module__
+    copy.__doc__ = plain.__doc__
+    return copy
 
 
 class _CompilationNotice(event.Listener):  # type: ignore[misc]
@@ -69,7 +94,7 @@ class _CompilationNotice(event.Listener):  # type: ignore[misc]
 def _is_ours(event: Any) -> bool:
     dispatcher = event.data.get("dispatcher") if isinstance(event.data, dict) else None
     function = getattr(dispatcher, "py_func", None)
-    return getattr(function, "__module__", "").startswith("orfeon.")
+    return str(getattr(function, "__module__", "")).startswith("orfeon.")
 
 
 event.register("numba:compile", _CompilationNotice())

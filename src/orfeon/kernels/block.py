@@ -1,0 +1,228 @@
+"""Growing a block of trees in one call that holds no lock."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.kernels.criteria import GINI_FEW, GINI_TWO
+from orfeon.kernels.grow import (
+    Arenas,
+    Columns,
+    Nodes,
+    Options,
+    Sample,
+    Work,
+    consider,
+    grow_open,
+    open_root,
+)
+from orfeon.kernels.jit import inlined, kernel, with_step
+from orfeon.kernels.oblique import find_oblique
+from orfeon.kernels.randomised import find_among_best, find_random
+
+
+@kernel
+def make_work(columns, options, n_candidates, table, max_nodes):
+    """Scratch for growing trees of a table."""
+    n_rows = columns.n_rows
+    n_attributes = columns.kind.shape[0]
+    n_sorted = columns.records.shape[0] // n_rows
+    widest = 0
+    for f in range(n_attributes):
+        if columns.segment[f] < 0:
+            widest = max(widest, columns.n_values[f])
+    n_stats = options.n_stats
+    n_waiting = max_nodes // 2 + 2
+    return Work(
+        np.empty((n_sorted + 1) * n_rows, columns.records.dtype),
+        np.empty(n_rows + 1, np.uint32),
+        np.empty(n_rows + 1, np.uint32),
+        np.empty(n_rows, np.uint8),
+        np.empty(n_candidates, np.int64),
+        np.zeros(n_stats, np.int64),
+        np.zeros(n_stats, np.int64),
+        np.zeros(n_stats, np.int64),
+        np.zeros(widest + 2, np.int64),
+        np.zeros((widest + 1, n_stats), np.int64),
+        np.empty(widest + 1, np.int64),
+        np.empty(widest + 1),
+        np.empty(widest + 1, np.uint8),
+        np.empty(widest + 1, np.uint8),
+        np.empty(n_rows if options.n_combined > 0 else 0),
+        np.empty(2 * options.n_combined, np.int64),
+        np.empty(2 * options.n_combined),
+        np.empty(4, np.int64),
+        np.empty(options.n_best),
+        np.empty((options.n_best, 4), np.int64),
+        np.empty(1, np.uint64),
+        np.empty((n_waiting, 4), np.int64),
+        np.empty((n_waiting, 8), np.int64),
+        np.empty(n_waiting),
+        np.empty(n_waiting),
+        table,
+    )
+
+
+@kernel
+def make_nodes(n, n_stats, regression):
+    """Room for ``n`` nodes."""
+    return Nodes(
+        np.empty(n),
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
+        np.empty(n, np.uint16),
+        np.empty(n, np.uint16),
+        np.empty(n, np.int32),
+        np.empty((n, n_stats), np.int64),
+        np.empty(n if regression else 0),
+    )
+
+
+@kernel
+def append_nodes(kept, n_kept, nodes, n_nodes):
+    """Copy a finished tree behind the kept ones, in larger arrays when they are full."""
+    room = kept.threshold.shape[0]
+    if n_kept + n_nodes > room:
+        larger = make_nodes(
+            2 * room + n_nodes, kept.stats.shape[1], kept.spread.shape[0] > 0
+        )
+        copy_nodes(larger, np.int64(0), kept, n_kept)
+        kept = larger
+    copy_nodes(kept, n_kept, nodes, n_nodes)
+    return kept
+
+
+@kernel
+def copy_nodes(to, at, source, n):
+    """Copy ``n`` nodes (element by element: slices cost seconds of compilation)."""
+    for i in range(n):
+        to.threshold[at + i] = source.threshold[i]
+        to.attribute[at + i] = source.attribute[i]
+        to.first_child[at + i] = source.first_child[i]
+        to.n_children[at + i] = source.n_children[i]
+        to.missing[at + i] = source.missing[i]
+        to.label[at + i] = source.label[i]
+        for c in range(source.stats.shape[1]):
+            to.stats[at + i, c] = source.stats[i, c]
+        if source.spread.shape[0] > 0:
+            to.spread[at + i] = source.spread[i]
+
+
+@kernel
+def make_arenas(n_branches, n_projections, n_terms):
+    """Room for branch tables and linear combinations."""
+    return Arenas(
+        np.empty(n_branches, np.uint16),
+        np.zeros(n_projections + 1, np.int64),
+        np.empty(n_terms, np.int32),
+        np.empty(n_terms),
+        np.zeros(4, np.int64),
+    )
+
+
+@kernel
+def enlarge(arenas, used, min_branches, min_terms):
+    """Twice the room, with what was there when the last finished tree ended."""
+    larger = make_arenas(
+        2 * arenas.branches.shape[0] + min_branches,
+        2 * arenas.term_start.shape[0] + min_terms,
+        2 * arenas.term_weight.shape[0] + min_terms,
+    )
+    for i in range(used[0]):
+        larger.branches[i] = arenas.branches[i]
+    for i in range(used[1] + 1):
+        larger.term_start[i] = arenas.term_start[i]
+    for i in range(used[2]):
+        larger.term_attribute[i] = arenas.term_attribute[i]
+        larger.term_weight[i] = arenas.term_weight[i]
+    for k in range(3):
+        larger.used[k] = used[k]
+    return larger
+
+
+@kernel
+def pack(criterion, labels, weights, packed):
+    """Weight and class of each row in one word, as the packed criteria want them."""
+    if criterion == GINI_TWO:
+        for i in range(weights.shape[0]):
+            w = np.uint64(weights[i])
+            packed[i] = w | ((w * np.uint64(labels[i])) << np.uint64(32))
+    elif criterion == GINI_FEW:
+        for i in range(weights.shape[0]):
+            packed[i] = (np.uint64(weights[i]) << np.uint64(16)) | np.uint64(labels[i])
+
+
+def _grow_block(records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows,
+               settings, labels, weights, moments, targets, limits, min_decrease, seeds,
+               candidates, table):  # fmt: skip
+    """Grow ``len(seeds)`` trees.
+
+    ``labels``, ``weights``, ``moments``, ``targets`` and ``candidates`` have one row per tree, or
+    one row for all. ``limits`` holds min_split, min_leaf and tie of each tree in units of its
+    weights. Returns the trees' starts, their nodes and the arenas.
+    """
+    columns = Columns(
+        records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows
+    )
+    options = Options(
+        settings[0], settings[1], settings[2], settings[3], settings[4], np.int64(0), np.int64(0),
+        0.0, settings[5], settings[6], settings[7], np.int64(0),
+    )  # fmt: skip
+    n_trees = seeds.shape[0]
+    regression = targets.shape[1] > 0
+    n_candidates = candidates.shape[1]
+    max_nodes = 2 * min(n_rows, options.max_leaves) + 1
+    work = make_work(columns, options, n_candidates, table, max_nodes)
+    nodes = make_nodes(max_nodes, options.n_stats, regression)
+    kept = make_nodes(min(max_nodes * min(n_trees, 4), 1024), options.n_stats, regression)
+    arenas = make_arenas(np.int64(0), np.int64(0), np.int64(0))
+    before = np.zeros(4, np.int64)
+    packed = np.empty(n_rows, np.uint64)
+    starts = np.zeros(n_trees + 1, np.int64)
+    for t in range(n_trees):
+        options.min_split = limits[t, 0]
+        options.min_leaf = limits[t, 1]
+        options.tie = limits[t, 2]
+        options.min_decrease = min_decrease[t]
+        sample = Sample(
+            labels[t if labels.shape[0] > 1 else 0],
+            weights[t if weights.shape[0] > 1 else 0],
+            packed,
+            moments[t if moments.shape[0] > 1 else 0],
+            targets[t if targets.shape[0] > 1 else 0],
+        )
+        pack(options.criterion, sample.labels, sample.weights, packed)
+        for k in range(4):
+            before[k] = arenas.used[k]
+        while True:
+            for k in range(n_candidates):
+                work.candidates[k] = candidates[t if candidates.shape[0] > 1 else 0, k]
+            work.random[0] = seeds[t] | np.uint64(1)
+            n_open = open_root(columns, sample, options, work, nodes, n_candidates)
+            n_nodes = grow_open(
+                columns, sample, options, work, arenas, nodes, np.int64(1), n_open, np.int64(1),
+                n_candidates,
+            )  # fmt: skip
+            if not arenas.used[3]:
+                break
+            arenas = enlarge(arenas, before, 16 * work.key.shape[0], 16 * options.n_combined + 16)
+        kept = append_nodes(kept, starts[t], nodes, n_nodes)
+        starts[t + 1] = starts[t] + n_nodes
+    return (
+        starts, kept.threshold, kept.attribute, kept.first_child, kept.n_children, kept.missing,
+        kept.label, kept.stats, kept.spread, arenas.branches, arenas.term_start,
+        arenas.term_attribute, arenas.term_weight, arenas.used,
+    )  # fmt: skip
+
+
+def _block_kernel(name, find):  # type: ignore[no-untyped-def]
+    """The kernel that grows with one way of finding splits."""
+    searching = inlined(with_step(consider, f"consider_{name}", find_split=find))
+    growing = inlined(with_step(grow_open, f"grow_open_{name}", consider=searching))
+    return kernel(with_step(_grow_block, f"grow_block_{name}", grow_open=growing))
+
+
+grow_best = kernel(_grow_block)
+grow_among_best = _block_kernel("among_best", find_among_best)
+grow_random = _block_kernel("random", find_random)
+grow_oblique = _block_kernel("oblique", find_oblique)

@@ -1,0 +1,619 @@
+"""Growing trees: exact search over presorted attributes, shared by a whole ensemble.
+
+The attributes were sorted once (:mod:`orfeon.kernels.presort`). A tree copies the sorted records
+of the rows it sees; a node owns a segment of every attribute's records, and splitting it partitions
+the segments stably, so that they stay sorted. Nodes are searched when they are created, and wait in
+a frontier: the last one is split next, or the one of greatest gain when leaves are limited.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from orfeon.kernels.criteria import VARIANCE, decrease
+from orfeon.kernels.jit import inlined, kernel
+from orfeon.kernels.record import record
+from orfeon.kernels.search import (
+    ABSENT,
+    MISSING_LEFT,
+    NO_SPLIT,
+    NONE_MISSING,
+    PROJECTION,
+    find_best,
+)
+from orfeon.table import CATEGORICAL, SORTED
+
+#: A branch table entry not decided yet: the category does not occur in the node.
+_UNDECIDED = 65_535
+#: No limit on depth or leaves.
+NO_LIMIT = 1 << 40
+
+
+@record
+class Columns:
+    """A table as the kernels see it; flat arrays, attribute after attribute."""
+
+    records: Any
+    ranks: Any
+    segment: Any
+    kind: Any
+    n_values: Any
+    value_start: Any
+    values: Any
+    shift: Any
+    mask: Any
+    n_rows: int
+
+
+@record
+class Sample:
+    """The examples of one tree."""
+
+    labels: Any  # uint16 class codes
+    weights: Any  # int64, 0 = absent
+    packed: Any  # uint64 weight and class in one word, for the packed criteria
+    moments: Any  # int64 weight times target, for regression
+    targets: Any  # float64, for regression
+
+
+@record
+class Options:
+    """What a tree may look like."""
+
+    criterion: int
+    n_stats: int
+    uses_segments: int  # whether the search wants the attributes' records sorted
+    max_depth: int
+    max_leaves: int
+    min_split: int
+    min_leaf: int
+    min_decrease: float
+    max_features: int
+    n_best: int
+    n_combined: int
+    tie: int  # weights closer than this count as equal when a node is labelled
+
+
+@record
+class Nodes:
+    """The tree being grown."""
+
+    threshold: Any
+    attribute: Any
+    first_child: Any
+    n_children: Any
+    missing: Any
+    label: Any
+    stats: Any  # int64 sums
+    spread: Any  # float64 sum of squared deviations, for regression
+
+
+@record
+class Work:
+    """Scratch of one thread, for trees of one table."""
+
+    segments: Any  # the node segments of every sorted attribute, and a buffer of records behind
+    rows: Any  # the node segments of the rows
+    spare_rows: Any
+    goes_left: Any
+    candidates: Any  # attributes this tree may use, shuffled at every node
+    total: Any
+    left: Any
+    aside: Any  # statistics of missing values
+    count: Any  # by category or rank
+    histogram: Any  # by category or rank
+    present: Any
+    key: Any
+    chosen: Any  # the categories of the best subset so far
+    trial: Any  # those of the subset under trial
+    projected: Any  # values of the linear combination under trial
+    term_attribute: Any  # best linear combination so far, then the one under trial
+    term_weight: Any
+    choice: Any  # attribute, cut, next, missing goes left
+    top_score: Any
+    top_choice: Any
+    random: Any
+    open: Any  # node, begin, end and depth of the nodes to search
+    frontier: Any  # begin, end, node, depth and choice of the nodes searched
+    frontier_gain: Any
+    frontier_threshold: Any
+    table: Any  # n log2 n
+
+
+@record
+class Arenas:
+    """Where branch tables and linear combinations of finished searches are kept."""
+
+    branches: Any
+    term_start: Any
+    term_attribute: Any
+    term_weight: Any
+    used: Any  # branches, projections, terms; then 1 when something did not fit
+
+
+@kernel
+def load_rows(columns, sample, options, work, n_candidates):
+    """Fill the root's segments with the rows of positive weight; returns their number."""
+    n_rows = columns.n_rows
+    rows = work.rows
+    weights = sample.weights
+    m = 0
+    for i in range(n_rows):
+        rows[m] = i
+        m += np.int64(weights[i] != 0)
+    if not options.uses_segments:
+        return m
+    records = columns.records
+    segments = work.segments
+    mask = columns.mask
+    for a in range(n_candidates):
+        f = work.candidates[a]
+        if columns.kind[f] != SORTED:
+            continue
+        begin = columns.segment[f] * n_rows
+        if m == n_rows:
+            for i in range(begin, begin + n_rows):
+                segments[i] = records[i]
+            continue
+        put = np.uint64(begin)
+        for i in range(begin, begin + n_rows):
+            record = records[i]
+            segments[put] = record
+            put += np.uint64(weights[record & mask] != 0)
+    return m
+
+
+@kernel
+def group_by_leaf(columns, sample, options, work, n_candidates, leaf_of_row, n_nodes, leaf_begin):
+    """Fill the segments with the present rows grouped by leaf, sorted within each leaf.
+
+    ``leaf_begin`` (n_nodes + 1) receives where each node's rows begin.
+    """
+    m = load_rows(columns, sample, options, work, n_candidates)
+    rows = work.rows
+    spare = work.spare_rows
+    leaf_begin[: n_nodes + 1] = 0
+    for i in range(m):
+        leaf_begin[leaf_of_row[rows[i]] + 1] += 1
+    for node in range(n_nodes):
+        leaf_begin[node + 1] += leaf_begin[node]
+    put = leaf_begin[: n_nodes + 1].copy()
+    for i in range(m):
+        node = leaf_of_row[rows[i]]
+        spare[put[node]] = rows[i]
+        put[node] += 1
+    rows[:m] = spare[:m]
+    buffer = work.segments.shape[0] - columns.n_rows
+    for a in range(n_candidates):
+        f = work.candidates[a]
+        if columns.kind[f] != SORTED:
+            continue
+        begin = columns.segment[f] * columns.n_rows
+        put[:] = leaf_begin[: n_nodes + 1]
+        for i in range(begin, begin + m):
+            record = work.segments[i]
+            node = leaf_of_row[np.int64(record & columns.mask)]
+            work.segments[buffer + put[node]] = record
+            put[node] += 1
+        work.segments[begin : begin + m] = work.segments[buffer : buffer + m]
+    return m
+
+
+@kernel
+def make_leaf(nodes, node):
+    """A node that routes to itself."""
+    nodes.threshold[node] = np.inf
+    nodes.attribute[node] = 0
+    nodes.first_child[node] = node
+    nodes.n_children[node] = 0
+    nodes.missing[node] = 0
+
+
+@kernel
+def majority(stats, tie, parent_label):
+    """The class of greatest weight; a tie takes the parent's label if tied, else the first class."""
+    best = 0
+    for c in range(1, stats.shape[0]):
+        if stats[c] > stats[best]:
+            best = c
+    if parent_label >= 0 and stats[best] - stats[parent_label] <= tie:
+        return parent_label
+    for c in range(best):
+        if stats[best] - stats[c] <= tie:
+            return c
+    return best
+
+
+@kernel
+def describe_node(nodes, node, sample, options, rows, begin, end, parent_label):
+    """Label, or the spread around the mean, of a node whose statistics are known."""
+    if options.criterion != VARIANCE:
+        nodes.label[node] = majority(nodes.stats[node], options.tie, parent_label)
+        return
+    nodes.label[node] = 0
+    weight = 0.0
+    total = 0.0
+    for i in range(begin, end):
+        row = rows[i]
+        weight += float(sample.weights[row])
+        total += float(sample.weights[row]) * sample.targets[row]
+    mean = total / weight if weight > 0 else 0.0
+    spread = 0.0
+    for i in range(begin, end):
+        row = rows[i]
+        deviation = sample.targets[row] - mean
+        spread += float(sample.weights[row]) * deviation * deviation
+    nodes.spread[node] = spread
+
+
+@kernel
+def node_weight(options, stats):
+    """Weight of the examples behind some statistics."""
+    if options.criterion == VARIANCE:
+        return stats[0]
+    weight = np.int64(0)
+    for c in range(stats.shape[0]):
+        weight += stats[c]
+    return weight
+
+
+@kernel
+def may_split(nodes, node, depth, sample, options, rows, begin, end):
+    """Whether the limits, and impurity, leave a node open to splitting."""
+    weight = node_weight(options, nodes.stats[node])
+    if end - begin < 2 or depth >= options.max_depth:
+        return False
+    if weight < options.min_split or weight < 2 * options.min_leaf:
+        return False
+    if options.criterion == VARIANCE:
+        first = sample.targets[rows[begin]]
+        for i in range(begin + 1, end):
+            if sample.targets[rows[i]] != first:
+                return True
+        return False
+    present = 0
+    for c in range(options.n_stats):
+        present += np.int64(nodes.stats[node, c] > 0)
+    return present > 1
+
+
+@kernel
+def save_subset(work, arenas, n_categories):
+    """Keep the chosen category set as a branch table; returns where it starts."""
+    start = arenas.used[0]
+    if start + n_categories > arenas.branches.shape[0]:
+        arenas.used[3] = 1
+        return 0
+    for code in range(n_categories):
+        side = work.chosen[code]
+        arenas.branches[start + code] = _UNDECIDED if side == ABSENT else 1 - side
+    arenas.used[0] = start + n_categories
+    return start
+
+
+@kernel
+def save_projection(work, arenas, n_terms):
+    """Keep the chosen linear combination; returns its number."""
+    p = arenas.used[1]
+    start = arenas.used[2]
+    if start + n_terms > arenas.term_weight.shape[0] or p + 2 > arenas.term_start.shape[0]:
+        arenas.used[3] = 1
+        return 0
+    for k in range(n_terms):
+        arenas.term_attribute[start + k] = work.term_attribute[k]
+        arenas.term_weight[start + k] = work.term_weight[k]
+    arenas.term_start[p] = start
+    arenas.term_start[p + 1] = start + n_terms
+    arenas.used[1] = p + 1
+    arenas.used[2] = start + n_terms
+    return p
+
+
+#: The step that the ways of growing differ in.
+find_split = find_best
+
+
+@inlined
+def consider(columns, sample, options, work, arenas, nodes, node, begin, end, depth, waiting,
+             n_candidates):  # fmt: skip
+    """Search the split of an open node; it waits in the frontier when it has one."""
+    for c in range(options.n_stats):
+        work.total[c] = nodes.stats[node, c]
+    score, threshold = find_split(columns, sample, options, work, begin, end, n_candidates)
+    f = work.choice[0]
+    if f == NO_SPLIT:
+        return waiting
+    gain = decrease(options.criterion, score, work.total)
+    if gain < options.min_decrease:
+        return waiting
+    frontier = work.frontier
+    frontier[waiting, 0] = begin
+    frontier[waiting, 1] = end
+    frontier[waiting, 2] = node
+    frontier[waiting, 3] = depth
+    for k in range(4):
+        frontier[waiting, 4 + k] = work.choice[k]
+    if f == PROJECTION:
+        frontier[waiting, 5] = save_projection(work, arenas, work.choice[1])
+    elif columns.kind[f] == CATEGORICAL:
+        frontier[waiting, 5] = save_subset(work, arenas, columns.n_values[f])
+    work.frontier_gain[waiting] = gain
+    work.frontier_threshold[waiting] = threshold
+    return waiting + 1
+
+
+@kernel
+def mark_sides(columns, work, arenas, begin, end, f, cut, missing_goes, threshold):
+    """Decide for each row of a node whether it goes left."""
+    rows = work.rows
+    goes_left = work.goes_left
+    missing_left = np.uint8(missing_goes == MISSING_LEFT)
+    if f == PROJECTION:
+        for i in range(begin, end):
+            row = np.int64(rows[i])
+            total = 0.0
+            for k in range(arenas.term_start[cut], arenas.term_start[cut + 1]):
+                j = arenas.term_attribute[k]
+                rank = np.int64(columns.ranks[j * columns.n_rows + row])
+                x = np.nan
+                if rank < columns.n_values[j]:
+                    x = columns.values[columns.value_start[j] + rank]
+                total += arenas.term_weight[k] * x
+            goes_left[row] = missing_left if total != total else np.uint8(total <= threshold)
+        return
+    ranks = columns.ranks
+    base = np.uint64(f * columns.n_rows)
+    missing_rank = columns.n_values[f]
+    if columns.kind[f] == CATEGORICAL:
+        for i in range(begin, end):
+            rank = np.int64(ranks[base + np.uint64(rows[i])])
+            if rank == missing_rank:
+                goes_left[rows[i]] = missing_left
+            else:
+                goes_left[rows[i]] = np.uint8(arenas.branches[cut + rank] == 0)
+        return
+    if missing_goes != MISSING_LEFT:
+        for i in range(begin, end):
+            row = rows[i]
+            goes_left[row] = np.uint8(np.int64(ranks[base + np.uint64(row)]) <= cut)
+        return
+    for i in range(begin, end):
+        row = rows[i]
+        rank = np.int64(ranks[base + np.uint64(row)])
+        goes_left[row] = np.uint8(rank <= cut or rank == missing_rank)
+
+
+@kernel
+def part_rows(sample, options, work, begin, end):
+    """Move the rows that go left to the front, sum their statistics; returns the boundary."""
+    rows = work.rows
+    spare = work.spare_rows
+    goes_left = work.goes_left
+    left = work.left
+    for c in range(options.n_stats):
+        left[c] = 0
+    put = np.uint64(begin)
+    aside = np.uint64(0)
+    if options.criterion == VARIANCE:
+        for i in range(begin, end):
+            row = rows[i]
+            side = np.uint64(goes_left[row])
+            if side:
+                left[0] += sample.weights[row]
+                left[1] += sample.moments[row]
+            rows[put] = row
+            spare[aside] = row
+            put += side
+            aside += np.uint64(1) - side
+    else:
+        for i in range(begin, end):
+            row = rows[i]
+            side = np.uint64(goes_left[row])
+            left[np.uint64(sample.labels[row])] += sample.weights[row] * np.int64(side)
+            rows[put] = row
+            spare[aside] = row
+            put += side
+            aside += np.uint64(1) - side
+    for i in range(np.int64(aside)):
+        rows[put + np.uint64(i)] = spare[i]
+    return np.int64(put)
+
+
+@kernel
+def part_both(segments, begin, end, buffer, mask, goes_left):
+    """Stable partition of one attribute's segment: left part, then right part."""
+    put = np.uint64(begin)
+    aside = np.uint64(buffer)
+    for i in range(begin, end):
+        record = segments[np.uint64(i)]
+        side = np.uint64(goes_left[record & mask])
+        segments[put] = record
+        segments[aside] = record
+        put += side
+        aside += np.uint64(1) - side
+    for i in range(buffer, np.int64(aside)):
+        segments[put] = segments[np.uint64(i)]
+        put += np.uint64(1)
+
+
+@kernel
+def part_left(segments, begin, end, mask, goes_left):
+    """The left part alone, when the right child needs no records."""
+    put = np.uint64(begin)
+    for i in range(begin, end):
+        record = segments[np.uint64(i)]
+        segments[put] = record
+        put += np.uint64(goes_left[record & mask])
+
+
+@kernel
+def part_right(segments, begin, end, mask, goes_left):
+    """The right part alone, filled from the end."""
+    put = np.uint64(end - 1)
+    for i in range(end - 1, begin - 1, -1):
+        record = segments[np.uint64(i)]
+        segments[put] = record
+        put -= np.uint64(1) - np.uint64(goes_left[record & mask])
+
+
+@kernel
+def part_segments(columns, options, work, begin, end, open_left, open_right, n_candidates):
+    """Partition the records of every sorted attribute for the children that will be searched."""
+    if not options.uses_segments or not (open_left or open_right):
+        return
+    segments = work.segments
+    buffer = segments.shape[0] - columns.n_rows
+    for a in range(n_candidates):
+        f = work.candidates[a]
+        if columns.kind[f] != SORTED:
+            continue
+        base = columns.segment[f] * columns.n_rows
+        if open_left and open_right:
+            part_both(segments, base + begin, base + end, buffer, columns.mask, work.goes_left)
+        elif open_left:
+            part_left(segments, base + begin, base + end, columns.mask, work.goes_left)
+        else:
+            part_right(segments, base + begin, base + end, columns.mask, work.goes_left)
+
+
+@kernel
+def write_test(columns, work, arenas, nodes, node, entry, heavier):
+    """Turn a waiting search result into the node's test."""
+    f = work.frontier[entry, 4]
+    cut = work.frontier[entry, 5]
+    missing_goes = work.frontier[entry, 7]
+    nodes.n_children[node] = 2
+    nodes.missing[node] = heavier if missing_goes == NONE_MISSING else 1 - missing_goes
+    nodes.attribute[node] = f if f >= 0 else -1 - cut
+    nodes.threshold[node] = work.frontier_threshold[entry]
+    if f >= 0 and columns.kind[f] == CATEGORICAL:
+        nodes.threshold[node] = float(cut)
+        for code in range(columns.n_values[f]):
+            if arenas.branches[cut + code] == _UNDECIDED:
+                arenas.branches[cut + code] = heavier
+
+
+@kernel
+def next_to_split(options, work, waiting):
+    """The frontier's entry to split next: the last, or the one of greatest gain."""
+    entry = waiting - 1
+    if options.max_leaves < NO_LIMIT:
+        for k in range(waiting - 1):
+            if work.frontier_gain[k] > work.frontier_gain[entry]:
+                entry = k
+    return entry
+
+
+@kernel
+def drop_entry(work, entry, waiting):
+    """Take an entry out of the frontier by moving the last one into its place."""
+    last = waiting - 1
+    for k in range(work.frontier.shape[1]):
+        work.frontier[entry, k] = work.frontier[last, k]
+    work.frontier_gain[entry] = work.frontier_gain[last]
+    work.frontier_threshold[entry] = work.frontier_threshold[last]
+    return last
+
+
+@kernel
+def add_children(options, work, nodes, node, n_nodes):
+    """Two new leaves under a node, with their statistics; returns the branch of greater weight."""
+    nodes.first_child[node] = n_nodes
+    for c in range(options.n_stats):
+        nodes.stats[n_nodes, c] = work.left[c]
+        nodes.stats[n_nodes + 1, c] = nodes.stats[node, c] - work.left[c]
+    make_leaf(nodes, n_nodes)
+    make_leaf(nodes, n_nodes + 1)
+    on_left = node_weight(options, nodes.stats[n_nodes])
+    on_right = node_weight(options, nodes.stats[n_nodes + 1])
+    return 1 if on_right > on_left else 0
+
+
+@kernel
+def split_node(columns, sample, options, work, arenas, nodes, entry, n_nodes, n_candidates):
+    """Split a waiting node into two new ones, and list in ``work.open`` which may be split again."""
+    begin = work.frontier[entry, 0]
+    end = work.frontier[entry, 1]
+    node = work.frontier[entry, 2]
+    depth = work.frontier[entry, 3] + 1
+    mark_sides(
+        columns, work, arenas, begin, end, work.frontier[entry, 4], work.frontier[entry, 5],
+        work.frontier[entry, 7], work.frontier_threshold[entry],
+    )  # fmt: skip
+    middle = part_rows(sample, options, work, begin, end)
+    heavier = add_children(options, work, nodes, node, n_nodes)
+    write_test(columns, work, arenas, nodes, node, entry, heavier)
+    label = np.int64(nodes.label[node])
+    n_open = np.int64(0)
+    opened = 0
+    for side in range(1, -1, -1):
+        child = n_nodes + side
+        first = middle if side else begin
+        last = end if side else middle
+        describe_node(nodes, child, sample, options, work.rows, first, last, label)
+        if may_split(nodes, child, depth, sample, options, work.rows, first, last):
+            work.open[n_open, 0] = child
+            work.open[n_open, 1] = first
+            work.open[n_open, 2] = last
+            work.open[n_open, 3] = depth
+            n_open += 1
+            opened += 1 + side
+    part_segments(columns, options, work, begin, end, opened in (1, 3), opened >= 2, n_candidates)
+    return n_open
+
+
+@inlined
+def grow_open(columns, sample, options, work, arenas, nodes, n_nodes, n_open, n_leaves, n_candidates):
+    """Grow on from the nodes listed in ``work.open``; returns the number of nodes.
+
+    Stops early when an arena is full (``arenas.used[3]``): the caller enlarges it and starts again.
+    """
+    waiting = np.int64(0)
+    while True:
+        for k in range(n_open):
+            waiting = consider(
+                columns, sample, options, work, arenas, nodes, work.open[k, 0], work.open[k, 1],
+                work.open[k, 2], work.open[k, 3], waiting, n_candidates,
+            )  # fmt: skip
+        if waiting == 0 or n_leaves >= options.max_leaves or arenas.used[3]:
+            break
+        entry = next_to_split(options, work, waiting)
+        n_open = split_node(
+            columns, sample, options, work, arenas, nodes, entry, n_nodes, n_candidates
+        )
+        waiting = drop_entry(work, entry, waiting)
+        n_nodes += 2
+        n_leaves += 1
+    return n_nodes
+
+
+@kernel
+def sum_rows(sample, options, rows, begin, end, stats):
+    """Statistics of some rows."""
+    for c in range(options.n_stats):
+        stats[c] = 0
+    for i in range(begin, end):
+        row = rows[i]
+        if options.criterion == VARIANCE:
+            stats[0] += sample.weights[row]
+            stats[1] += sample.moments[row]
+        else:
+            stats[np.int64(sample.labels[row])] += sample.weights[row]
+
+
+@kernel
+def open_root(columns, sample, options, work, nodes, n_candidates):
+    """Load the rows and make the root; returns the number of open nodes, 0 or 1."""
+    # Constants would each compile the functions below once more, so zero is a variable.
+    zero = np.int64(0)
+    m = load_rows(columns, sample, options, work, n_candidates)
+    sum_rows(sample, options, work.rows, zero, m, nodes.stats[0])
+    make_leaf(nodes, zero)
+    describe_node(nodes, zero, sample, options, work.rows, zero, m, np.int64(-1))
+    work.open[0, 0] = 0
+    work.open[0, 1] = 0
+    work.open[0, 2] = m
+    work.open[0, 3] = 0
+    return np.int64(may_split(nodes, zero, zero, sample, options, work.rows, zero, m))

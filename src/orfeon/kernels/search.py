@@ -1,0 +1,259 @@
+"""Searching the split of one node over its candidate attributes.
+
+Attributes are visited in random order and only a strictly better split replaces the best so far:
+equally good splits of different attributes are therefore chosen at random.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.kernels.criteria import VARIANCE, best_possible
+from orfeon.kernels.jit import inlined, kernel
+from orfeon.kernels.rng import random_below
+from orfeon.kernels.scan import scan
+from orfeon.kernels.subset import best_subset
+from orfeon.table import CATEGORICAL, SORTED
+
+#: In place of an attribute: the node has no split, or it tests a linear combination.
+NO_SPLIT, PROJECTION = -2, -1
+#: Where missing values go: right, left, or none were seen.
+MISSING_RIGHT, MISSING_LEFT, NONE_MISSING = 0, 1, 2
+#: In a category set: the category does not occur in the node.
+ABSENT = 2
+
+_INSERTION = 16
+
+
+@kernel
+def add_row(criterion, labels, weights, moments, row, stats):
+    """Add one example to some statistics."""
+    if criterion == VARIANCE:
+        stats[0] += weights[row]
+        stats[1] += moments[row]
+    else:
+        stats[np.int64(labels[row])] += weights[row]
+
+
+@kernel
+def sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, count, buffer):
+    """Sorted records of the node's rows for an attribute of few values, written to the buffer."""
+    if end - begin <= _INSERTION:
+        for i in range(begin, end):
+            row = rows[i]
+            record = (segments.dtype.type(ranks[base + np.uint64(row)]) << shift) | (
+                segments.dtype.type(row)
+            )
+            j = buffer + i - begin
+            while j > buffer and segments[j - 1] > record:
+                segments[j] = segments[j - 1]
+                j -= 1
+            segments[j] = record
+        return
+    for i in range(begin, end):
+        count[np.int64(ranks[base + np.uint64(rows[i])])] += 1
+    put = buffer
+    for r in range(n_ranks):
+        size = count[r]
+        count[r] = put
+        put += size
+    for i in range(begin, end):
+        row = rows[i]
+        rank = ranks[base + np.uint64(row)]
+        at = count[np.int64(rank)]
+        segments[np.uint64(at)] = (segments.dtype.type(rank) << shift) | segments.dtype.type(row)
+        count[np.int64(rank)] = at + 1
+    for r in range(n_ranks):
+        count[r] = 0
+
+
+@kernel
+def search_sorted(criterion, segments, shift, mask, packed, labels, weights, moments, left, aside,
+                  total, table, min_leaf, first, last, missing_rank, best):  # fmt: skip
+    """Best cut of the sorted records ``segments[first:last]``: (score, position, missing goes).
+
+    Takes arrays, not records of them: reading an array out of a record counts a reference, which
+    at every attribute of every node costs as much as a short scan.
+    """
+    known = last
+    for c in range(total.shape[0]):
+        left[c] = 0
+    if np.int64(segments[last - 1] >> shift) == missing_rank:
+        for c in range(total.shape[0]):
+            aside[c] = 0
+        while np.int64(segments[known - 1] >> shift) == missing_rank:
+            known -= 1
+            row = np.int64(segments[known] & mask)
+            add_row(criterion, labels, weights, moments, row, aside)
+    position = np.int64(-1)
+    goes = np.int64(NONE_MISSING if known == last else MISSING_RIGHT)
+    # First the missing values go right, with the records after them; then left.
+    for side in range(1 if known == last else 2):
+        if side == 1:
+            last = known
+            for c in range(total.shape[0]):
+                left[c] = aside[c]
+        best, found = scan(
+            criterion, segments, first, last, shift, mask, packed, labels, weights, moments, left,
+            total, table, min_leaf, best,
+        )  # fmt: skip
+        if found >= 0:
+            position = found
+            if side == 1:
+                goes = np.int64(MISSING_LEFT)
+    return best, position, goes
+
+
+@kernel
+def fill_histogram(columns, sample, options, work, f, begin, end):
+    """Statistics of each category in the node; returns how many are present."""
+    base = np.uint64(f * columns.n_rows)
+    n = 0
+    for i in range(begin, end):
+        row = work.rows[i]
+        code = np.int64(columns.ranks[base + np.uint64(row)])
+        if work.count[code] == 0:
+            work.present[n] = code
+            n += 1
+            for c in range(options.n_stats):
+                work.histogram[code, c] = 0
+        work.count[code] += 1
+        add_row(
+            options.criterion, sample.labels, sample.weights, sample.moments, row,
+            work.histogram[code],
+        )  # fmt: skip
+    for i in range(n):
+        work.count[work.present[i]] = 0
+    return n
+
+
+@kernel
+def keep_subset(columns, work, f, n):
+    """Make the subset under trial the best one; mark the categories that do not occur."""
+    for code in range(columns.n_values[f] + 1):
+        work.chosen[code] = ABSENT
+    for i in range(n):
+        work.chosen[work.present[i]] = work.trial[work.present[i]]
+    missing = work.chosen[columns.n_values[f]]
+    work.choice[0] = f
+    work.choice[3] = NONE_MISSING if missing == ABSENT else missing
+
+
+@kernel
+def search_categories(columns, sample, options, work, f, begin, end, best):
+    """Best subset of a categorical attribute: (score, categories present, whether it is better)."""
+    n = fill_histogram(columns, sample, options, work, f, begin, end)
+    best, better = best_subset(
+        options.criterion, work.histogram, work.present, n, work.key, work.left, work.total,
+        options.min_leaf, best, work.trial,
+    )  # fmt: skip
+    return best, n, better
+
+
+@kernel
+def midpoint(low, high):
+    """A number between two others that the larger one exceeds."""
+    middle = 0.5 * low + 0.5 * high
+    return middle if middle < high else low
+
+
+@kernel
+def cut_between(columns, f, cut, following):
+    """Threshold of a cut between two ranks; +inf when only missing values are beyond it."""
+    if following == columns.n_values[f]:
+        return np.inf
+    start = columns.value_start[f]
+    return midpoint(columns.values[start + cut], columns.values[start + following])
+
+
+@kernel
+def segment_of(kind, segment, segments, shift, ranks, n_rows, f, n_ranks, rows, begin, end, count,
+               buffer):  # fmt: skip
+    """Where the node's sorted records of an attribute are, sorting them first if need be."""
+    if kind == SORTED:
+        base = segment[f] * n_rows
+        return base + begin, base + end
+    sort_by_counting(
+        segments, shift, ranks, np.uint64(f * n_rows), n_ranks, rows, begin, end, count, buffer
+    )
+    return buffer, buffer + end - begin
+
+
+@kernel
+def next_candidate(candidates, random, j, n_candidates):
+    """Draw the j-th candidate attribute of the node without replacement."""
+    q = j + random_below(random, n_candidates - j)
+    f = candidates[q]
+    candidates[q] = candidates[j]
+    candidates[j] = f
+    return f
+
+
+@inlined
+def find_best(columns, sample, options, work, begin, end, n_candidates):
+    """The best split over ``max_features`` attributes that vary in the node: (score, threshold)."""
+    criterion = options.criterion
+    max_features = options.max_features
+    min_leaf = options.min_leaf
+    n_rows = columns.n_rows
+    shift = columns.shift
+    mask = columns.mask
+    kinds = columns.kind
+    n_values = columns.n_values
+    segment = columns.segment
+    ranks = columns.ranks
+    packed = sample.packed
+    labels = sample.labels
+    weights = sample.weights
+    moments = sample.moments
+    segments = work.segments
+    rows = work.rows
+    count = work.count
+    left = work.left
+    aside = work.aside
+    total = work.total
+    table = work.table
+    candidates = work.candidates
+    random = work.random
+    choice = work.choice
+    choice[0] = NO_SPLIT
+    best = -np.inf
+    bound = best_possible(criterion, total)
+    buffer = segments.shape[0] - n_rows
+    seen = 0
+    for j in range(n_candidates):
+        f = next_candidate(candidates, random, j, n_candidates)
+        kind = kinds[f]
+        if kind == CATEGORICAL:
+            score, n, better = search_categories(
+                columns, sample, options, work, f, begin, end, best
+            )
+            if n < 2:
+                continue
+            if better:
+                best = score
+                keep_subset(columns, work, f, n)
+        else:
+            first, last = segment_of(
+                kind, segment, segments, shift, ranks, n_rows, f, n_values[f] + 1, rows, begin,
+                end, count, buffer,
+            )  # fmt: skip
+            if (segments[first] >> shift) == (segments[last - 1] >> shift):
+                continue
+            score, position, goes = search_sorted(
+                criterion, segments, shift, mask, packed, labels, weights, moments, left, aside,
+                total, table, min_leaf, first, last, n_values[f], best,
+            )  # fmt: skip
+            if position >= 0:
+                best = score
+                choice[0] = f
+                choice[1] = np.int64(segments[position] >> shift)
+                choice[2] = np.int64(segments[position + 1] >> shift)
+                choice[3] = goes
+        seen += 1
+        if best >= bound or (seen >= max_features and choice[0] != NO_SPLIT):
+            break
+    threshold = 0.0
+    if choice[0] != NO_SPLIT and kinds[choice[0]] != CATEGORICAL:
+        threshold = cut_between(columns, choice[0], choice[1], choice[2])
+    return best, threshold
