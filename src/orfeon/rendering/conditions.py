@@ -1,0 +1,232 @@
+"""What a branch of a tree accepts, as a value that can be intersected and checked.
+
+A condition speaks of one attribute, or of one linear combination of them. It knows which known
+values it accepts and what it does with a missing one. Conditions on the same subject met along a
+path are intersected, which leaves only the tightest bounds: ``x > 2``, ``x <= 9`` and ``x <= 5``
+are ``2 < x <= 5``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.forest import Forest
+from orfeon.kernels.route import ALL_BRANCHES
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+#: What a condition is about: (attribute, weight) pairs; a single attribute has weight 1.
+Subject: TypeAlias = tuple[tuple[int, float], ...]
+
+
+class Missing(IntEnum):
+    """Whether a branch takes a missing value: no, a share of it (C4.5), or the whole."""
+
+    NO = 0
+    PART = 1
+    YES = 2
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Accepts ``low < value <= high`` of an ordered attribute or of a linear combination.
+
+    Parameters
+    ----------
+    subject : tuple of (int, float)
+        The attributes and their weights.
+    low, high : float
+        The bounds.
+    missing : Missing
+        Whether a missing value is accepted.
+
+    Examples
+    --------
+    >>> above = Interval(((0, 1.0),), low=2.0)
+    >>> above.meet(Interval(((0, 1.0),), high=5.0))
+    Interval(subject=((0, 1.0),), low=2.0, high=5.0, missing=<Missing.NO: 0>)
+    """
+
+    subject: Subject
+    low: float = -math.inf
+    high: float = math.inf
+    missing: Missing = Missing.NO
+
+    @property
+    def accepts_none(self) -> bool:
+        """Whether no known value is accepted."""
+        return self.low >= self.high
+
+    @property
+    def accepts_all(self) -> bool:
+        """Whether every known value is accepted."""
+        return self.low == -math.inf and self.high == math.inf
+
+    def meet(self, other: Condition) -> Interval:
+        """Return the condition that holds when both do."""
+        if not isinstance(other, Interval) or other.subject != self.subject:
+            raise ValueError(f"{other} is not about {self.subject}: only equal subjects can meet.")
+        return replace(
+            self,
+            low=max(self.low, other.low),
+            high=min(self.high, other.high),
+            missing=min(self.missing, other.missing),
+        )
+
+    def covers(self, X: Floats) -> Mask:
+        """Which encoded rows fulfil it; a missing value taken in part counts."""
+        value = np.zeros(len(X))
+        for attribute, weight in self.subject:
+            value += weight * X[:, attribute]
+        unknown = np.isnan(value)
+        inside = (value > self.low) & (value <= self.high)
+        return np.asarray(np.where(unknown, self.missing > Missing.NO, inside), dtype=bool)
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Accepts some of the categories of an attribute.
+
+    Parameters
+    ----------
+    subject : tuple of (int, float)
+        The attribute, with weight 1.
+    n_categories : int
+        How many categories the attribute has.
+    accepted : frozenset of int
+        Codes of the categories accepted.
+    shared : frozenset of int
+        Codes treated as missing: they go down every branch, in part down this one.
+    missing : Missing
+        Whether a missing value is accepted.
+
+    Examples
+    --------
+    >>> warm = Subset(((3, 1.0),), 4, frozenset({0, 1}))
+    >>> warm.meet(Subset(((3, 1.0),), 4, frozenset({1, 2}))).accepted
+    frozenset({1})
+    """
+
+    subject: Subject
+    n_categories: int
+    accepted: frozenset[int]
+    shared: frozenset[int] = frozenset()
+    missing: Missing = Missing.NO
+
+    @property
+    def accepts_none(self) -> bool:
+        """Whether no category is accepted, not even in part."""
+        return not self.accepted and not self.shared
+
+    @property
+    def accepts_all(self) -> bool:
+        """Whether every category is accepted whole."""
+        return len(self.accepted) == self.n_categories
+
+    def meet(self, other: Condition) -> Subset:
+        """Return the condition that holds when both do."""
+        if not isinstance(other, Subset) or other.subject != self.subject:
+            raise ValueError(f"{other} is not about {self.subject}: only equal subjects can meet.")
+        accepted = self.accepted & other.accepted
+        either = (self.accepted | self.shared) & (other.accepted | other.shared)
+        return replace(
+            self,
+            accepted=accepted,
+            shared=either - accepted,
+            missing=min(self.missing, other.missing),
+        )
+
+    def covers(self, X: Floats) -> Mask:
+        """Which encoded rows fulfil it; a category or a missing value taken in part counts."""
+        code = X[:, self.subject[0][0]]
+        inside = np.isin(code, sorted(self.accepted | self.shared))
+        return np.asarray(np.where(np.isnan(code), self.missing > Missing.NO, inside), dtype=bool)
+
+
+Condition: TypeAlias = Interval | Subset
+Conditions: TypeAlias = dict[tuple[type[Condition], Subject], Condition]
+
+
+def branch_conditions(forest: Forest, node: int) -> tuple[Condition, ...]:
+    """Say what each branch of an inner node accepts.
+
+    Parameters
+    ----------
+    forest : Forest
+        A forest of one tree.
+    node : int
+        The inner node.
+
+    Returns
+    -------
+    tuple of Interval or Subset
+        One condition for each branch; every value fulfils at least one.
+    """
+    attribute = int(forest.attribute[node])
+    threshold = float(forest.threshold[node])
+    width = int(forest.n_children[node])
+    target = int(forest.missing[node])
+    missing = [
+        Missing.PART if target == ALL_BRANCHES else Missing(2 * (target == b)) for b in range(width)
+    ]
+    if attribute >= 0 and forest.n_categories[attribute] > 0:
+        n_categories = int(forest.n_categories[attribute])
+        table = forest.branches[int(threshold) :][:n_categories]
+        shared = frozenset(np.flatnonzero(table == ALL_BRANCHES).tolist())
+        return tuple(
+            Subset(
+                ((attribute, 1.0),),
+                n_categories,
+                frozenset(np.flatnonzero(table == b).tolist()),
+                shared,
+                missing[b],
+            )
+            for b in range(width)
+        )
+    subject = _subject(forest, attribute)
+    return (
+        Interval(subject, high=threshold, missing=missing[0]),
+        Interval(subject, low=threshold, missing=missing[1]),
+    )
+
+
+def _subject(forest: Forest, attribute: int) -> Subject:
+    if attribute >= 0:
+        return ((attribute, 1.0),)
+    start, attributes, weights = forest.projections
+    terms = slice(int(start[-1 - attribute]), int(start[-attribute]))
+    return tuple(zip(attributes[terms].tolist(), weights[terms].tolist(), strict=True))
+
+
+def narrowed(held: Conditions, condition: Condition) -> Conditions:
+    """Add a test to a path: one condition for each subject, in order of appearance.
+
+    Parameters
+    ----------
+    held : dict
+        The conditions of the path so far, by subject; it is not changed.
+    condition : Interval or Subset
+        What the next branch asks.
+
+    Returns
+    -------
+    dict
+        Conditions that say the same as ``held`` and ``condition`` together.
+
+    Examples
+    --------
+    >>> x = ((0, 1.0),)
+    >>> path = narrowed(narrowed({}, Interval(x, low=2.0)), Interval(x, high=9.0))
+    >>> [(c.low, c.high) for c in path.values()]
+    [(2.0, 9.0)]
+    """
+    key = (type(condition), condition.subject)
+    known = held.get(key)
+    return {**held, key: condition if known is None else known.meet(condition)}

@@ -1,0 +1,155 @@
+"""Numbers as few digits as tell them apart.
+
+A threshold of 2.4499999999999997 reads 2.45; but two thresholds of one attribute that differ must
+never read the same, nor in the wrong order, so those that would collide get more digits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+#: Seventeen significant digits tell any two floats apart.
+_ALL_DIGITS = 17
+_LARGEST_PLAIN = 1e7
+_SMALLEST_PLAIN = 1e-4
+
+
+def number_text(value: float, digits: int = 4, decimals: int | None = None) -> str:
+    """Write a number for people to read.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    digits : int, default=4
+        Significant digits; digits before the point are never dropped from numbers below ten
+        million, nor the half of a number midway between two integers.
+    decimals : int, optional
+        Digits after the point instead.
+
+    Returns
+    -------
+    str
+        Its text, without trailing zeros unless ``decimals`` asks for them.
+
+    Examples
+    --------
+    >>> number_text(2.4499999999999997), number_text(123456.5), number_text(1234567.0)
+    ('2.45', '123456.5', '1234567')
+    >>> number_text(0.000012345), number_text(2.0, decimals=2)
+    ('1.234e-05', '2.00')
+    """
+    if not math.isfinite(value):
+        return f"{value}"
+    if decimals is not None:
+        text = f"{value:.{decimals}f}"
+        return text.removeprefix("-") if float(text) == 0 else text
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if not _SMALLEST_PLAIN <= size < _LARGEST_PLAIN:
+        return f"{value:.{digits}g}"
+    if (2 * size).is_integer():
+        return f"{value:.1f}".removesuffix(".0")
+    places = max(0, digits - 1 - math.floor(math.log10(size)))
+    text = f"{value:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def distinct_texts(
+    values: Iterable[float], digits: int = 4, decimals: int | None = None
+) -> dict[float, str]:
+    """Texts of numbers that keep them apart and in order.
+
+    Parameters
+    ----------
+    values : iterable of float
+        The numbers, in any order; repeated ones count once.
+    digits, decimals : int
+        As in :func:`number_text`; the least that is used.
+
+    Returns
+    -------
+    dict
+        The text of each number; two different numbers never have the same.
+
+    Examples
+    --------
+    >>> distinct_texts([0.5, 1.00002, 1.00001])
+    {0.5: '0.5', 1.00001: '1.00001', 1.00002: '1.00002'}
+    """
+    ordered = sorted({float(value) for value in values})
+    extra = [0] * len(ordered)
+    texts = [number_text(v, digits, decimals) for v in ordered]
+    unsettled = set(range(len(ordered) - 1))
+    while unsettled:
+        clashing = {i for i in unsettled if _clash(texts[i], texts[i + 1])}
+        if not clashing:
+            break
+        for i in sorted(clashing | {i + 1 for i in clashing}):
+            extra[i] += 1
+            texts[i] = _longer(ordered[i], extra[i], digits, decimals)
+        unsettled = {j for i in clashing for j in (i - 1, i, i + 1) if 0 <= j < len(ordered) - 1}
+    return dict(zip(ordered, texts, strict=True))
+
+
+def _clash(lower: str, upper: str) -> bool:
+    return float(lower) >= float(upper)
+
+
+def _longer(value: float, extra: int, digits: int, decimals: int | None) -> str:
+    if extra >= _ALL_DIGITS:
+        return repr(value)
+    if decimals is not None:
+        return number_text(value, decimals=decimals + extra)
+    text = number_text(value, digits + extra)
+    return repr(value) if len(repr(value)) <= len(text) else text
+
+
+def weight_text(value: float) -> str:
+    """Write a weight of examples: a count without decimals, a fraction with two.
+
+    Parameters
+    ----------
+    value : float
+        The weight.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Examples
+    --------
+    >>> weight_text(150.0), weight_text(15.2666), weight_text(0.0012345)
+    ('150', '15.27', '0.00123')
+    """
+    if value >= 1 or value == 0:
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value:.3g}"
+
+
+def share_text(share: float) -> str:
+    """Write a share in per cent; only all is 100% and only nothing is 0%.
+
+    Parameters
+    ----------
+    share : float
+        The share, from 0 to 1.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Examples
+    --------
+    >>> share_text(1 / 3), share_text(0.999), share_text(0.001), share_text(1.0)
+    ('33%', '>99%', '<1%', '100%')
+    """
+    if 0.99 < share < 1:
+        return ">99%"
+    if 0 < share < 0.01:
+        return "<1%"
+    return f"{share:.0%}"

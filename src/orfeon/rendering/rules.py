@@ -1,0 +1,182 @@
+"""A tree as rules, one for each leaf: if x1 > 5 and x2 > 2 then square.
+
+The conditions met on the way to a leaf are intersected attribute by attribute, so a rule has only
+the tightest bounds. Of the rules of a tree exactly one covers any row, missing values included;
+only where a missing value is sent down every branch (C4.5) several cover it, each in part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.rendering._checks import check_option
+from orfeon.rendering.conditions import Condition, Conditions, Missing, narrowed
+from orfeon.rendering.numbers import share_text, weight_text
+from orfeon.rendering.view import NodeView, TreeView, describe
+from orfeon.schema import Schema
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a leaf asks and what it answers; ``str`` of it is the sentence.
+
+    Parameters
+    ----------
+    leaf : int
+        The leaf's number within its tree.
+    conditions : tuple of Interval or Subset
+        What a row must fulfil, one condition for each attribute or linear combination.
+    prediction : int or float
+        Code of the class, or the mean in regression.
+    coverage : float or None
+        Share of the training weight that reached the leaf, where known.
+    confidence : float or None
+        Share of the leaf's training weight that is of the predicted class; ``None`` in regression.
+    text : str
+        The sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import CARTClassifier
+    >>> first, second = export_rules(CARTClassifier().fit([[1.0], [2.0], [7.0]], ["a", "a", "b"]))
+    >>> second.covers(np.array([[3.0], [5.0]]))
+    array([False,  True])
+    """
+
+    leaf: int
+    conditions: tuple[Condition, ...]
+    prediction: float
+    coverage: float | None
+    confidence: float | None
+    text: str = field(compare=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def covers(self, X: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Which rows fulfil the rule.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_attributes)
+            Rows encoded by the schema; NaN is a missing value.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Whether each row reaches the leaf, perhaps in part.
+        """
+        inside = np.ones(len(X), dtype=bool)
+        for condition in self.conditions:
+            inside &= condition.covers(X)
+        return inside
+
+
+def export_rules(
+    tree_or_forest: Any,
+    *,
+    tree: int = 0,
+    schema: Schema | None = None,
+    class_names: Sequence[Any] | None = None,
+    decimals: int | None = None,
+    show_weights: bool = False,
+    show_missing: bool = False,
+    max_categories: int | None = None,
+) -> list[Rule]:
+    """List the rules of a tree, one for each leaf, from left to right.
+
+    Parameters
+    ----------
+    tree_or_forest : estimator or Forest
+        A fitted estimator with a ``forest_``, or a forest.
+    tree : int, default=0
+        Which tree of the forest.
+    schema : Schema, optional
+        Names and categories of the attributes; the estimator's by default.
+    class_names : sequence, optional
+        Names of the classes; the estimator's by default.
+    decimals : int, optional
+        Digits after the point; four significant digits by default, more where thresholds of one
+        attribute would otherwise read the same.
+    show_weights : bool, default=False
+        Whether the sentences end with coverage and confidence.
+    show_missing : bool, default=False
+        Whether the sentences say which conditions take missing values.
+    max_categories : int, optional
+        Categories named before a list is cut; by default all are.
+
+    Returns
+    -------
+    list of Rule
+        The rules.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> X = [[1.0, 3.0], [2.0, 1.0], [6.0, 1.0], [7.0, 4.0], [9.0, 5.0]]
+    >>> y = ["circle", "circle", "circle", "square", "square"]
+    >>> for rule in export_rules(CARTClassifier().fit(X, y), show_weights=True):
+    ...     print(rule)
+    if x0 <= 6.5 then circle (60% of the examples, 100% of them circle)
+    if x0 > 6.5 then square (40% of the examples, 100% of them square)
+    """
+    check_option("decimals", decimals, largest=17)
+    check_option("max_categories", max_categories, smallest=1)
+    view = describe(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
+    wording = view.wording(decimals, show_missing=show_missing, max_categories=max_categories)
+    rules = []
+    for leaf, conditions in _paths(view):
+        answer = view.prediction(leaf, wording)
+        text = _sentence([wording.condition(c) for c in conditions], conditions, answer)
+        coverage = _coverage(view, leaf)
+        confidence = leaf.shares[leaf.label] if view.class_names else None
+        if show_weights:
+            text += _measures(coverage, confidence, leaf, answer)
+        prediction = leaf.label if leaf.mean is None else leaf.mean
+        rules.append(Rule(leaf.index, conditions, prediction, coverage, confidence, text))
+    return rules
+
+
+def _paths(view: TreeView) -> Iterator[tuple[NodeView, tuple[Condition, ...]]]:
+    """Walk to the leaves, with the intersected conditions that lead to them."""
+    pending: list[tuple[int, Conditions]] = [(0, {})]
+    while pending:
+        index, held = pending.pop()
+        node = view.nodes[index]
+        if node.condition is not None:
+            held = narrowed(held, node.condition)
+        if node.is_leaf:
+            asked = (c for c in held.values() if not (c.accepts_all and c.missing == Missing.YES))
+            yield node, tuple(asked)
+        pending.extend((child, held) for child in reversed(node.children))
+
+
+def _sentence(texts: list[str], conditions: tuple[Condition, ...], answer: str) -> str:
+    if not conditions:
+        return f"always {answer}"
+    if any(c.accepts_none and c.missing == Missing.NO for c in conditions):
+        return f"never {answer}"  # contradictory tests: no row gets there
+    return f"if {' and '.join(texts)} then {answer}"
+
+
+def _coverage(view: TreeView, leaf: NodeView) -> float | None:
+    if leaf.weight is None or not view.root.weight:
+        return None
+    return leaf.weight / view.root.weight
+
+
+def _measures(coverage: float | None, confidence: float | None, leaf: NodeView, answer: str) -> str:
+    """Coverage and confidence, or the mean's company in regression."""
+    if coverage is None or leaf.weight is None:
+        return ""
+    if confidence is None:
+        return f" ({share_text(coverage)} of the examples)"
+    if weight_text(leaf.weight) == "0":
+        return " (no examples)"
+    return f" ({share_text(coverage)} of the examples, {share_text(confidence)} of them {answer})"

@@ -1,0 +1,104 @@
+"""Write a tree as indented text, in the manner of C4.5.
+
+Each line is a branch; a leaf is said on the line of its branch, followed by the weight of the
+training examples that reached it and, after a stroke, of those of another class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from orfeon.rendering._checks import check_option
+from orfeon.rendering.numbers import weight_text
+from orfeon.rendering.view import NodeView, TreeView, describe
+from orfeon.rendering.wording import Wording
+from orfeon.schema import Schema
+
+_INDENT = "|   "
+
+
+def export_text(
+    tree_or_forest: Any,
+    *,
+    tree: int = 0,
+    schema: Schema | None = None,
+    class_names: Sequence[Any] | None = None,
+    max_depth: int | None = None,
+    decimals: int | None = None,
+    show_weights: bool = True,
+    show_missing: bool = False,
+    max_categories: int | None = 8,
+) -> str:
+    """Write a tree as indented text.
+
+    Parameters
+    ----------
+    tree_or_forest : estimator or Forest
+        A fitted estimator with a ``forest_``, or a forest.
+    tree : int, default=0
+        Which tree of the forest.
+    schema : Schema, optional
+        Names and categories of the attributes; the estimator's by default.
+    class_names : sequence, optional
+        Names of the classes; the estimator's by default.
+    max_depth : int, optional
+        Tests shown on a path; what is below is summed up.
+    decimals : int, optional
+        Digits after the point. By default numbers have four significant digits. In both cases
+        thresholds of one attribute get more where they would otherwise read the same.
+    show_weights : bool, default=True
+        Whether leaves say ``(weight/errors)``, or ``(weight, sd deviation)`` in regression.
+    show_missing : bool, default=False
+        Whether to say which branch takes missing values.
+    max_categories : int or None, default=8
+        Categories named before a list is cut to ``{a, b, ... (12)}``; ``None`` names all.
+
+    Returns
+    -------
+    str
+        The text, without a line break at the end.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> X = [[1.0, 3.0], [2.0, 1.0], [6.0, 1.0], [7.0, 4.0], [9.0, 5.0]]
+    >>> y = ["circle", "circle", "circle", "square", "square"]
+    >>> print(export_text(CARTClassifier().fit(X, y)))
+    x0 <= 6.5: circle (3)
+    x0 > 6.5: square (2)
+    """
+    check_option("max_depth", max_depth)
+    check_option("decimals", decimals, largest=17)
+    check_option("max_categories", max_categories, smallest=1)
+    view = describe(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
+    wording = view.wording(decimals, show_missing=show_missing, max_categories=max_categories)
+    lines = []
+    for node, cut in view.visible(max_depth):
+        line = "" if node.condition is None else _branch(node, wording)
+        if node.is_leaf or cut:
+            line += ": " if line else ""
+            line += view.prediction(node, wording)
+            line += _weights(view, node, wording) if show_weights else ""
+            line += f" ... {node.n_leaves} leaves below" if cut else ""
+        if line:  # the root is no branch: it has a line only when nothing is below it
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def _branch(node: NodeView, wording: Wording) -> str:
+    assert node.condition is not None
+    return _INDENT * (node.depth - 1) + wording.condition(node.condition)
+
+
+def _weights(view: TreeView, node: NodeView, wording: Wording) -> str:
+    """Write the weight and the errors of a node in brackets."""
+    if node.weight is None:
+        return ""
+    weight = weight_text(node.weight)
+    if view.class_names:
+        errors = weight_text(node.errors)
+        return f" ({weight})" if errors == "0" else f" ({weight}/{errors})"
+    if node.deviation is None:
+        return f" ({weight})"
+    return f" ({weight}, sd {wording.number(node.deviation)})"
