@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from orfeon.kernels.criteria import VARIANCE, decrease
-from orfeon.kernels.jit import inlined, kernel
+from orfeon.kernels.jit import array_kernel, inlined, kernel
 from orfeon.kernels.record import record
 from orfeon.kernels.search import (
     ABSENT,
@@ -211,7 +211,7 @@ def make_leaf(nodes, node):
     nodes.missing[node] = 0
 
 
-@kernel
+@array_kernel
 def majority(stats, tie, parent_label):
     """The class of greatest weight; a tie takes the parent's label if tied, else the first class."""
     best = 0
@@ -421,7 +421,7 @@ def part_rows(sample, options, work, begin, end):
     return np.int64(put)
 
 
-@kernel
+@array_kernel
 def part_both(segments, begin, end, buffer, mask, goes_left):
     """Stable partition of one attribute's segment: left part, then right part."""
     put = np.uint64(begin)
@@ -438,7 +438,7 @@ def part_both(segments, begin, end, buffer, mask, goes_left):
         put += np.uint64(1)
 
 
-@kernel
+@array_kernel
 def part_left(segments, begin, end, mask, goes_left):
     """The left part alone, when the right child needs no records."""
     put = np.uint64(begin)
@@ -448,7 +448,7 @@ def part_left(segments, begin, end, mask, goes_left):
         put += np.uint64(goes_left[record & mask])
 
 
-@kernel
+@array_kernel
 def part_right(segments, begin, end, mask, goes_left):
     """The right part alone, filled from the end."""
     put = np.uint64(end - 1)

@@ -30,6 +30,18 @@ def kernel(function: FunctionT) -> FunctionT:
     return compiled
 
 
+def array_kernel(function: FunctionT) -> FunctionT:
+    """Compile a function that only reads and writes arrays given to it, and makes none.
+
+    It does not count references to its arrays: within a node of a few examples, counting them
+    would cost more than looking at the examples.
+    """
+    compiled: FunctionT = numba.njit(nogil=True, cache=True, error_model="numpy", _nrt=False)(
+        function
+    )
+    return compiled
+
+
 def inlined(function: FunctionT) -> FunctionT:
     """Compile a function as part of its only caller.
 

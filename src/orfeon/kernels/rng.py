@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.jit import kernel
+from orfeon.kernels.jit import array_kernel
 
 
-@kernel
+@array_kernel
 def random_word(state):
     """The next 32 random bits, in the low half of a word."""
     x = state[0]
@@ -18,13 +18,13 @@ def random_word(state):
     return (x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(32)
 
 
-@kernel
+@array_kernel
 def random_below(state, n):
     """A random integer in 0..n-1, for n up to 2**31."""
     return np.int64((random_word(state) * np.uint64(n)) >> np.uint64(32))
 
 
-@kernel
+@array_kernel
 def random_unit(state):
     """A random number strictly between 0 and 1."""
     return (float(np.int64(random_word(state))) + 0.5) / 4294967296.0

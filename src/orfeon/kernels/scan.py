@@ -16,13 +16,13 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.kernels.criteria import ENTROPY_TABLE, GINI_FEW, GINI_TWO, VARIANCE, n_log_n
-from orfeon.kernels.jit import kernel
+from orfeon.kernels.jit import array_kernel
 
 #: A score must exceed the best one by more than the rounding of the comparison.
 _TIED = 1.0 + 1e-15
 
 
-@kernel
+@array_kernel
 def scan_gini_two(records, begin, end, shift, mask, packed, left, total, min_leaf, best):
     """Two classes: one accumulator holds the weight (low half) and that of class 1 (high half)."""
     high = np.uint64(32)
@@ -50,7 +50,7 @@ def scan_gini_two(records, begin, end, shift, mask, packed, left, total, min_lea
     return best, position
 
 
-@kernel
+@array_kernel
 def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_leaf, best):
     """Up to four classes and small weights: four 16-bit counters in one register.
 
@@ -101,7 +101,7 @@ def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_lea
     return best, position
 
 
-@kernel
+@array_kernel
 def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, min_leaf, best):
     """Any number of classes, any weights."""
     squares_left = 0.0
@@ -143,7 +143,7 @@ def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, mi
     return best, position
 
 
-@kernel
+@array_kernel
 def scan_entropy(records, begin, end, shift, mask, labels, weights, left, total, table, min_leaf, best):  # fmt: skip
     """Entropy of any number of classes; ``table`` holds n log2 n, or is empty.
 
@@ -188,7 +188,7 @@ def scan_entropy(records, begin, end, shift, mask, labels, weights, left, total,
     return best, position
 
 
-@kernel
+@array_kernel
 def scan_variance(records, begin, end, shift, mask, moments, weights, left, total, min_leaf, best):
     """Regression: the largest sum of squared means."""
     weight_left = left[0]
@@ -216,7 +216,7 @@ def scan_variance(records, begin, end, shift, mask, moments, weights, left, tota
     return best, position
 
 
-@kernel
+@array_kernel
 def scan(criterion, records, begin, end, shift, mask, packed, labels, weights, moments,
          left, total, table, min_leaf, best):  # fmt: skip
     """The scan of the criterion."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.kernels.criteria import VARIANCE, best_possible
-from orfeon.kernels.jit import inlined, kernel
+from orfeon.kernels.jit import array_kernel, inlined, kernel
 from orfeon.kernels.rng import random_below
 from orfeon.kernels.scan import scan
 from orfeon.kernels.subset import best_subset
@@ -25,7 +25,7 @@ ABSENT = 2
 _INSERTION = 16
 
 
-@kernel
+@array_kernel
 def add_row(criterion, labels, weights, moments, row, stats):
     """Add one example to some statistics."""
     if criterion == VARIANCE:
@@ -35,7 +35,7 @@ def add_row(criterion, labels, weights, moments, row, stats):
         stats[np.int64(labels[row])] += weights[row]
 
 
-@kernel
+@array_kernel
 def sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, count, buffer):
     """Sorted records of the node's rows for an attribute of few values, written to the buffer."""
     if end - begin <= _INSERTION:
@@ -67,7 +67,7 @@ def sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, co
         count[r] = 0
 
 
-@kernel
+@array_kernel
 def search_sorted(criterion, segments, shift, mask, packed, labels, weights, moments, left, aside,
                   total, table, min_leaf, first, last, missing_rank, best):  # fmt: skip
     """Best cut of the sorted records ``segments[first:last]``: (score, position, missing goes).
@@ -150,7 +150,7 @@ def search_categories(columns, sample, options, work, f, begin, end, best):
     return best, n, better
 
 
-@kernel
+@array_kernel
 def midpoint(low, high):
     """A number between two others that the larger one exceeds."""
     middle = 0.5 * low + 0.5 * high
@@ -166,7 +166,7 @@ def cut_between(columns, f, cut, following):
     return midpoint(columns.values[start + cut], columns.values[start + following])
 
 
-@kernel
+@array_kernel
 def segment_of(kind, segment, segments, shift, ranks, n_rows, f, n_ranks, rows, begin, end, count,
                buffer):  # fmt: skip
     """Where the node's sorted records of an attribute are, sorting them first if need be."""
@@ -179,7 +179,7 @@ def segment_of(kind, segment, segments, shift, ranks, n_rows, f, n_ranks, rows, 
     return buffer, buffer + end - begin
 
 
-@kernel
+@array_kernel
 def next_candidate(candidates, random, j, n_candidates):
     """Draw the j-th candidate attribute of the node without replacement."""
     q = j + random_below(random, n_candidates - j)
