@@ -133,6 +133,8 @@ def test_max_depth_cuts():
 def test_the_shape_first_shown_can_be_chosen():
     picked = re.findall(r'class="to-(\w+)" checked', export_html(iris_forest(), shape="outline"))
     assert picked == ["outline"]
+    assert 'class="to-picture" checked' in export_html(iris_forest())
+    assert 'class="to-outline" checked' in export_html(chain_forest(12))
     with pytest.raises(ValueError, match="shape='round' is not allowed"):
         export_html(iris_forest(), shape="round")
 

@@ -14,14 +14,17 @@ from orfeon.rendering.numbers import distinct_texts, number_text, share_text, we
         (-3.0, "-3"),
         (-0.0, "0"),
         (1234.5678, "1235"),
+        (1234.56, "1234.56"),
+        ((13.17 + 13.18) / 2, "13.175"),
+        (0.12345678, "0.1235"),
         (123456.5, "123456.5"),
         (9999999.0, "9999999"),
         (1.5e7, "1.5e+07"),
-        (0.00012344, "0.0001234"),
+        (0.00012344444, "0.0001234"),
         (1.23456e-9, "1.235e-09"),
     ],
 )
-def test_numbers_have_four_significant_digits_and_whole_integers(value, text):
+def test_numbers_have_four_digits_six_if_exact_and_whole_integers(value, text):
     assert number_text(value) == text
 
 

@@ -17,6 +17,7 @@ from tests.rendering.builders import (
     IRIS_SCHEMA,
     MIXED_SCHEMA,
     chain_forest,
+    combine,
     golf_forest,
     iris_forest,
     leaf,
@@ -163,6 +164,13 @@ def test_dollars_and_long_names_are_only_words():
     words = [text for text, _ in texts(ax)]
     assert "$\\frac{" in words
     assert max(len(word) for word in words) == 32
+
+
+def test_linear_combinations_are_cut_after_three_terms():
+    terms = {j: (-1.0) ** j * (j + 0.123456) for j in range(5)}
+    forest = plant(combine(terms, 0.5, leaf(1, 0), leaf(0, 1)), Schema.ordered(5), 2)
+    words = [text for text, _ in texts(plot_tree(forest))]
+    assert "0.123 x0 - 1.12 x1 + 2.12 x2 + … (5 terms)" in words
 
 
 def test_a_figure_of_its_own_has_texts_of_full_size():

@@ -20,7 +20,7 @@ from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
 from orfeon.rendering.cards import Card
-from orfeon.rendering.palette import EDGE, FAINT, INK, MUTED_INK
+from orfeon.rendering.palette import EDGE, INK, MUTED_INK, TRACK
 
 BOX_GAP, ROW_GAP = 14.0, 50.0
 _BRANCH_RISE, _BRANCH_ROOM = 4.0, 16.0
@@ -225,7 +225,7 @@ def _bar(box: Box, shapes: list[Any], colours: list[str]) -> None:
         middle = bottom + _BAR_HEIGHT / 2
         shapes.append(Rectangle((left, middle - 0.6), width, 1.2))
         shapes.append(Circle((left + box.card.mark * width, middle), _BAR_HEIGHT / 2))
-        colours.extend([FAINT, INK])
+        colours.extend([TRACK, INK])
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from typing import Any
+
+import numpy as np
 
 
-def check_option(name: str, value: object, smallest: int = 0, largest: int | None = None) -> None:
+def check_option(name: str, value: Any, smallest: int = 0, largest: int | None = None) -> None:
     """Refuse an option that is neither ``None`` nor an integer of its range.
 
     Parameters
     ----------
     name : str
         The option's name, for the message.
-    value : object
+    value : Any
         What was given.
     smallest, largest : int
         The range; ``None`` for no largest.
@@ -27,7 +29,9 @@ def check_option(name: str, value: object, smallest: int = 0, largest: int | Non
     """
     if value is None:
         return
-    integer = isinstance(value, Integral) and not isinstance(value, bool)
-    if not integer or value < smallest or (largest is not None and value > largest):  # type: ignore[operator]
-        upwards = f"from {smallest}" if largest is None else f"from {smallest} to {largest}"
-        raise ValueError(f"{name}={value!r} is not allowed: give None or an integer {upwards}.")
+    integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    number = int(value) if integer else smallest - 1
+    if smallest <= number <= (number if largest is None else largest):
+        return
+    upwards = f"from {smallest}" if largest is None else f"from {smallest} to {largest}"
+    raise ValueError(f"{name}={value!r} is not allowed: give None or an integer {upwards}.")

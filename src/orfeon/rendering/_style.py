@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orfeon.rendering.palette import EDGE, FAINT, INK, MUTED_INK
+from orfeon.rendering.palette import EDGE, FAINT, INK, MUTED_INK, TRACK
 
 _SHARED = f"""
 .orfeon-tree{{font:14px/1.35 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;
@@ -37,7 +37,7 @@ overflow-wrap:anywhere}}
 .orfeon-tree .bar{{display:flex;height:6px;overflow:hidden}}
 .orfeon-tree .bar i{{display:block;height:100%}}
 .orfeon-tree .bar.scale{{position:relative;overflow:visible;
-background:linear-gradient({FAINT},{FAINT}) center/100% 2px no-repeat}}
+background:linear-gradient({TRACK},{TRACK}) center/100% 2px no-repeat}}
 .orfeon-tree .bar.scale .mark{{position:absolute;width:6px;height:6px;margin-left:-3px;
 border-radius:50%;background:{INK}}}
 """

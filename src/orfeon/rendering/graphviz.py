@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from orfeon.rendering._checks import check_option
 from orfeon.rendering.cards import Card, make_cards
-from orfeon.rendering.palette import EDGE, FAINT, INK, MUTED_INK
+from orfeon.rendering.palette import EDGE, INK, MUTED_INK, TRACK
 from orfeon.rendering.view import describe
 from orfeon.schema import Schema
 
@@ -78,7 +78,7 @@ def export_graphviz(
         raise ValueError(f"direction={direction!r} is not allowed: give 'down' or 'right'.")
     view = describe(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
     wording = view.wording(
-        decimals, show_missing=show_missing, max_categories=max_categories, signs=True
+        decimals, show_missing=show_missing, max_categories=max_categories, max_terms=3, signs=True
     )
     lines = [
         "digraph tree {",
@@ -118,9 +118,9 @@ def _bar(card: Card) -> str:
     else:
         before = round(card.mark * (_BAR_WIDTH - _MARK_WIDTH))
         after = _BAR_WIDTH - _MARK_WIDTH - before
-        cells = [(before, FAINT), (_MARK_WIDTH, INK), (after, FAINT)]
+        cells = [(before, TRACK), (_MARK_WIDTH, INK), (after, TRACK)]
     if not cells:  # no training example came here, and Graphviz refuses a row without cells
-        cells = [(_BAR_WIDTH, FAINT)]
+        cells = [(_BAR_WIDTH, TRACK)]
     row = "".join(
         f'<TD FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="{_BAR_HEIGHT}" BGCOLOR="{colour}"></TD>'
         for width, colour in cells

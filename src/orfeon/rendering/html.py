@@ -23,6 +23,8 @@ from orfeon.schema import Schema
 
 #: Tests nested in one section; each takes three elements, and browsers flatten pages beyond 512.
 _SECTION_DEPTH = 80
+#: Wider pictures do not fit a window.
+_MOST_IN_PICTURE = 12
 _SHAPES = ("picture", "outline")
 
 
@@ -37,7 +39,7 @@ def export_html(
     show_weights: bool = True,
     show_missing: bool = False,
     max_categories: int | None = 8,
-    shape: Literal["picture", "outline"] = "picture",
+    shape: Literal["auto", "picture", "outline"] = "auto",
     open_depth: int | None = 4,
     title: str = "Decision tree",
     full_page: bool = True,
@@ -65,8 +67,8 @@ def export_html(
         Whether to say which branch takes missing values.
     max_categories : int or None, default=8
         Categories named before a list is cut.
-    shape : {"picture", "outline"}, default="picture"
-        What is shown first; the reader can switch.
+    shape : {"auto", "picture", "outline"}, default="auto"
+        What is shown first; the reader can switch. "auto" is a picture up to twelve leaves.
     open_depth : int or None, default=4
         Tests that are open at first on a path; ``None`` opens all.
     title : str, default="Decision tree"
@@ -91,13 +93,16 @@ def export_html(
     check_option("decimals", decimals, largest=17)
     check_option("max_categories", max_categories, smallest=1)
     check_option("open_depth", open_depth)
-    if shape not in _SHAPES:
-        raise ValueError(f"shape={shape!r} is not allowed: give 'picture' or 'outline'.")
+    if shape not in ("auto", *_SHAPES):
+        raise ValueError(f"shape={shape!r} is not allowed: give 'auto', 'picture' or 'outline'.")
     view = describe(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
     wording = view.wording(
-        decimals, show_missing=show_missing, max_categories=max_categories, signs=True
+        decimals, show_missing=show_missing, max_categories=max_categories, max_terms=6, signs=True
     )
     cards = {card.node.index: card for card in make_cards(view, wording, max_depth, show_weights)}
+    if shape == "auto":
+        drawn = sum(card.kind != "test" for card in cards.values())
+        shape = "picture" if drawn <= _MOST_IN_PICTURE else "outline"
     body = "".join(_sections(cards, open_depth))
     # Ids must differ between trees on one page and stay the same between runs.
     key = hashlib.sha256(body.encode()).hexdigest()[:8]

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 #: Seventeen significant digits tell any two floats apart.
 _ALL_DIGITS = 17
+_MORE_DIGITS = 2
 _LARGEST_PLAIN = 1e7
 _SMALLEST_PLAIN = 1e-4
 
@@ -23,8 +24,9 @@ def number_text(value: float, digits: int = 4, decimals: int | None = None) -> s
     value : float
         The number.
     digits : int, default=4
-        Significant digits; digits before the point are never dropped from numbers below ten
-        million, nor the half of a number midway between two integers.
+        Significant digits; two more where they make the number exact, so that a threshold midway
+        between two values is not rounded onto one of them. Digits before the point are never
+        dropped from numbers below ten million, nor the half of one midway between integers.
     decimals : int, optional
         Digits after the point instead.
 
@@ -35,8 +37,10 @@ def number_text(value: float, digits: int = 4, decimals: int | None = None) -> s
 
     Examples
     --------
-    >>> number_text(2.4499999999999997), number_text(123456.5), number_text(1234567.0)
-    ('2.45', '123456.5', '1234567')
+    >>> number_text(2.4499999999999997), number_text(13.175), number_text(13.17512)
+    ('2.45', '13.175', '13.18')
+    >>> number_text(123456.5), number_text(1234567.0)
+    ('123456.5', '1234567')
     >>> number_text(0.000012345), number_text(2.0, decimals=2)
     ('1.234e-05', '2.00')
     """
@@ -53,7 +57,10 @@ def number_text(value: float, digits: int = 4, decimals: int | None = None) -> s
     if (2 * size).is_integer():
         return f"{value:.1f}".removesuffix(".0")
     places = max(0, digits - 1 - math.floor(math.log10(size)))
-    text = f"{value:.{places}f}"
+    exact = f"{value:.{places + _MORE_DIGITS}f}"
+    # Noise in the last digits of a float does not make it less exact.
+    is_exact = math.isclose(float(exact), value, rel_tol=1e-12)
+    text = exact if is_exact else f"{value:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

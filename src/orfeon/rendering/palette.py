@@ -17,8 +17,8 @@ _OKABE_ITO = (
     "#7A7A7A",  # grey, in the place of black: black boxes would hide their text
 )
 _SCALE = "#0072B2"
-#: Ink of titles, of smaller text, of edges and of faint lines.
-INK, MUTED_INK, EDGE, FAINT = "#1F2328", "#57606A", "#8C959F", "#D0D7DE"
+#: Ink of titles, of smaller text, of edges, of scales and of faint lines.
+INK, MUTED_INK, EDGE, TRACK, FAINT = "#1F2328", "#57606A", "#8C959F", "#A3AFBA", "#D0D7DE"
 
 
 def mixed(colour: str, other: str, share: float) -> str:

@@ -88,6 +88,7 @@ def plot_tree(
         show_missing=show_missing,
         max_categories=max_categories,
         max_length=max_length,
+        max_terms=3,
         signs=True,
     )
     canvas = _canvas()

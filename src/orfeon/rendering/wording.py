@@ -86,6 +86,8 @@ class Wording:
         Categories named before a list is cut.
     max_length : int or None
         Characters of a name before it is cut.
+    max_terms : int or None
+        Terms of a linear combination before it is cut.
     show_missing : bool
         Whether to say where missing values go.
     signs : bool
@@ -106,6 +108,7 @@ class Wording:
     decimals: int | None = None
     max_categories: int | None = None
     max_length: int | None = None
+    max_terms: int | None = None
     show_missing: bool = False
     signs: bool = False
 
@@ -114,13 +117,15 @@ class Wording:
         if len(subject) == 1 and subject[0][1] == 1.0:
             return self._name(subject[0][0])
         text = ""
-        for attribute, weight in subject:
-            size = number_text(abs(weight))
+        for attribute, weight in subject[: self.max_terms]:
+            size = number_text(abs(weight), digits=3)
             term = self._name(attribute) if size == "1" else f"{size} {self._name(attribute)}"
             if not text:
                 text = f"-{term}" if weight < 0 else term
             else:
                 text += f" {'-' if weight < 0 else '+'} {term}"
+        if self.max_terms is not None and len(subject) > self.max_terms:
+            text += f" + {self._ellipsis} ({len(subject)} terms)"
         return text
 
     def condition(self, condition: Condition) -> str:
@@ -155,6 +160,10 @@ class Wording:
     @property
     def _at_most(self) -> str:
         return "≤" if self.signs else "<="
+
+    @property
+    def _ellipsis(self) -> str:
+        return "…" if self.signs else "..."
 
     def _name(self, attribute: int) -> str:
         return shortened(clean(self.schema.name(attribute)), self.max_length)
@@ -205,8 +214,7 @@ class Wording:
             return f"{unequal if exclude else '='} {names[0]}"
         if self.max_categories is not None and len(names) > self.max_categories:
             total = len(names)
-            ellipsis = "…" if self.signs else "..."
-            names = [*names[: self.max_categories], f"{ellipsis} ({total})"]
+            names = [*names[: self.max_categories], f"{self._ellipsis} ({total})"]
         return f"{'not in' if exclude else 'in'} {{{', '.join(names)}}}"
 
 
