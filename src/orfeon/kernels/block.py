@@ -14,6 +14,7 @@ from orfeon.kernels.grow import (
     Work,
     consider,
     grow_open,
+    make_leaf,
     open_root,
 )
 from orfeon.kernels.jit import inlined, kernel, with_step
@@ -138,6 +139,41 @@ def enlarge(arenas, used, min_branches, min_terms):
     for k in range(3):
         larger.used[k] = used[k]
     return larger
+
+
+@kernel
+def keep_only(nodes, n_nodes, cut, place):
+    """Make leaves of the cut nodes and drop what is below them, in place; returns what is left.
+
+    ``place`` is scratch; it receives each node's new index, or -1.
+    """
+    for node in range(n_nodes):
+        place[node] = 0 if node == 0 else -1
+    left = 0
+    for node in range(n_nodes):
+        if place[node] < 0:
+            continue
+        place[node] = left
+        if cut[node]:
+            make_leaf(nodes, node)
+        for b in range(nodes.n_children[node]):
+            place[nodes.first_child[node] + b] = 0
+        left += 1
+    for node in range(n_nodes):
+        at = place[node]
+        if at < 0:
+            continue
+        nodes.threshold[at] = nodes.threshold[node]
+        nodes.attribute[at] = nodes.attribute[node]
+        nodes.first_child[at] = place[nodes.first_child[node]]
+        nodes.n_children[at] = nodes.n_children[node]
+        nodes.missing[at] = nodes.missing[node]
+        nodes.label[at] = nodes.label[node]
+        for c in range(nodes.stats.shape[1]):
+            nodes.stats[at, c] = nodes.stats[node, c]
+        if nodes.spread.shape[0] > 0:
+            nodes.spread[at] = nodes.spread[node]
+    return left
 
 
 @kernel

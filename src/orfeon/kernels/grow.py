@@ -169,36 +169,39 @@ def load_rows(columns, sample, options, work, n_candidates):
 def group_by_leaf(columns, sample, options, work, n_candidates, leaf_of_row, n_nodes, leaf_begin):
     """Fill the segments with the present rows grouped by leaf, sorted within each leaf.
 
-    ``leaf_begin`` (n_nodes + 1) receives where each node's rows begin.
+    ``leaf_begin`` (at least n_nodes + 1 long) receives where each node's rows begin.
     """
     m = load_rows(columns, sample, options, work, n_candidates)
     rows = work.rows
-    spare = work.spare_rows
-    leaf_begin[: n_nodes + 1] = 0
+    segments = work.segments
+    for node in range(n_nodes + 1):
+        leaf_begin[node] = 0
     for i in range(m):
         leaf_begin[leaf_of_row[rows[i]] + 1] += 1
     for node in range(n_nodes):
         leaf_begin[node + 1] += leaf_begin[node]
-    put = leaf_begin[: n_nodes + 1].copy()
+    put = leaf_begin.copy()
     for i in range(m):
         node = leaf_of_row[rows[i]]
-        spare[put[node]] = rows[i]
+        work.spare_rows[put[node]] = rows[i]
         put[node] += 1
-    rows[:m] = spare[:m]
-    buffer = work.segments.shape[0] - columns.n_rows
+    for i in range(m):
+        rows[i] = work.spare_rows[i]
+    buffer = segments.shape[0] - columns.n_rows
     for a in range(n_candidates):
         f = work.candidates[a]
         if columns.kind[f] != SORTED:
             continue
         begin = columns.segment[f] * columns.n_rows
-        put[:] = leaf_begin[: n_nodes + 1]
+        for node in range(n_nodes + 1):
+            put[node] = leaf_begin[node]
         for i in range(begin, begin + m):
-            record = work.segments[i]
+            record = segments[i]
             node = leaf_of_row[np.int64(record & columns.mask)]
-            work.segments[buffer + put[node]] = record
+            segments[buffer + put[node]] = record
             put[node] += 1
-        work.segments[begin : begin + m] = work.segments[buffer : buffer + m]
-    return m
+        for i in range(m):
+            segments[begin + i] = segments[buffer + i]
 
 
 @kernel

@@ -1,0 +1,145 @@
+"""Trees grown and pruned by cost-complexity, the price of a leaf chosen by cross-validation.
+
+Breiman, Friedman, Olshen and Stone (1984), Classification and Regression Trees, chapter 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.forest import Forest
+from orfeon.growth.engine import Growth, Trees
+from orfeon.kernels.cross_validated import grow_cross_validated
+from orfeon.table import Table
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """How the price of a leaf was chosen.
+
+    Parameters
+    ----------
+    alphas : ndarray of shape (n_steps,)
+        Breakpoints of the tree's cost-complexity sequence.
+    losses : ndarray of shape (n_steps,)
+        Mean cross-validated loss of each step: the error, or the squared error.
+    standard_errors : ndarray of shape (n_steps,)
+        Their standard errors.
+    n_leaves : ndarray of shape (n_steps,)
+        Leaves of each step's tree.
+    step : int
+        The step taken.
+    """
+
+    alphas: Floats
+    losses: Floats
+    standard_errors: Floats
+    n_leaves: npt.NDArray[np.int64]
+    step: int
+
+
+def copy_groups(table: Table, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Number the examples so that copies of one example share a number.
+
+    Parameters
+    ----------
+    table : Table
+        The attributes.
+    y : ndarray of shape (n_rows,)
+        Class codes or targets.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Group of each row. Groups are numbered by their content: the order of the rows does not
+        matter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.growth import copy_groups
+    >>> from orfeon.table import Table
+    >>> copy_groups(Table(np.array([[2.0], [1.0], [2.0], [2.0]])), np.array([0, 0, 0, 1]))
+    array([1, 0, 1, 2])
+    """
+    keys = (y, *table.ranks)
+    order = np.lexsort(keys)
+    new = np.zeros(len(order), dtype=bool)
+    for key in keys:
+        sorted_key = key[order]
+        new[1:] |= sorted_key[1:] != sorted_key[:-1]
+    groups = np.empty(len(order), np.int64)
+    groups[order] = np.cumsum(new)
+    return groups
+
+
+def grow_pruned_forest(
+    table: Table,
+    X: Floats,
+    y: npt.NDArray[Any],
+    *,
+    n_classes: int,
+    seeds: npt.NDArray[np.uint64],
+    weights: npt.NDArray[Any] | None = None,
+    candidates: npt.NDArray[np.integer[Any]] | None = None,
+    growth: Growth | None = None,
+    n_folds: int = 10,
+    one_standard_error: bool = True,
+    keep_a_split: bool = True,
+    groups: npt.NDArray[np.int64] | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Forest, CrossValidation]:
+    """Grow trees and prune each by its own cross-validation.
+
+    Parameters
+    ----------
+    table, y, n_classes, seeds, weights, candidates, growth, n_jobs, progress
+        As for :func:`orfeon.growth.grow_forest`.
+    X : ndarray of shape (n_rows, n_attributes)
+        The encoded rows that the table was made from.
+    n_folds : int, default=10
+        Folds; fewer when there are fewer distinct examples.
+    one_standard_error : bool, default=True
+        Whether to take the smallest tree within one standard error of the best, or the best.
+    keep_a_split : bool, default=True
+        Whether a single leaf is refused while there is another candidate.
+    groups : ndarray of shape (n_rows,), optional
+        Examples of one group stay in one fold; by default copies of one example do.
+
+    Returns
+    -------
+    Forest
+        The pruned trees.
+    CrossValidation
+        How the last tree was chosen.
+    """
+    if growth is None:
+        growth = Growth(criterion="gini" if n_classes else "variance")
+    if groups is None:
+        groups = copy_groups(table, y if y.ndim == 1 else y[0])
+    trees = Trees(table, y, n_classes, seeds, weights, candidates, growth)
+    chosen: dict[int, CrossValidation] = {}
+
+    def grow(block: slice) -> Forest:
+        prepared = trees.prepare(block)
+        ones = np.ones(block.stop - block.start)
+        starts, *grown = grow_cross_validated(
+            *prepared.arguments, X, groups, n_folds, one_standard_error, keep_a_split,
+            prepared.whole.scale / prepared.moment_scale * ones, prepared.whole.unit * ones,
+        )  # fmt: skip
+        path, step = grown[13:]
+        chosen[block.stop] = CrossValidation(
+            path[0], path[1], path[2], path[3].astype(np.int64), int(step)
+        )
+        return prepared.forest(starts, grown)
+
+    forest = trees.grow_in_blocks(grow, n_jobs, progress)
+    return forest, chosen[len(seeds)]

@@ -1,0 +1,348 @@
+"""Growing trees from a prepared table: the engine's entry point for one tree or thousands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from joblib import Parallel, delayed
+
+from orfeon.forest import NODE, Forest
+from orfeon.growth.weights import Whole, fixed_targets, whole_weights
+from orfeon.kernels import criteria
+from orfeon.kernels.block import grow_among_best, grow_best, grow_oblique, grow_random
+from orfeon.kernels.grow import NO_LIMIT
+from orfeon.table import Table
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+#: Two fractional weights this close, relative to the whole, count as equal.
+_TIE = 1e-13
+#: Beyond this weight n log2 n is computed, not looked up.
+_MAX_TABLE = 1 << 17
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How trees are grown.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "variance"}, default="gini"
+        Impurity; "variance" for regression.
+    splitter : {"best", "random", "oblique"}, default="best"
+        The best split, the best of one random cut per attribute, or the best cut of random linear
+        combinations of ``n_combined`` attributes.
+    max_depth, max_leaf_nodes : int, optional
+        Limits; with ``max_leaf_nodes`` the node of greatest decrease is split first.
+    min_samples_split, min_samples_leaf : float, default=2 and 1
+        Least weight of a node to be split, and of a leaf. Whole-number weights count as copies;
+        others are taken relative to their mean.
+    min_impurity_decrease : float, default=0.0
+        Least weighted impurity decrease of a split.
+    max_features : int, optional
+        Attributes (or linear combinations) drawn at each node; all by default.
+    n_best : int, default=1
+        Each split is picked at random among this many best ones.
+    n_combined : int, default=3
+        Attributes in a linear combination.
+    """
+
+    criterion: Literal["gini", "entropy", "variance"] = "gini"
+    splitter: Literal["best", "random", "oblique"] = "best"
+    max_depth: int | None = None
+    max_leaf_nodes: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_impurity_decrease: float = 0.0
+    max_features: int | None = None
+    n_best: int = 1
+    n_combined: int = 3
+
+
+def _columns(table: Table) -> tuple[Any, ...]:
+    return (
+        table.records.ravel(), table.ranks.ravel(), table.segment, table.kind, table.n_values,
+        table.value_start, table.values, table.shift, table.mask, table.n_rows,
+    )  # fmt: skip
+
+
+def _criterion(growth: Growth, n_classes: int, whole: Whole) -> int:
+    """The variant of the criterion that fits the number of classes and the size of the weights."""
+    if growth.criterion == "variance":
+        return criteria.VARIANCE
+    heaviest = int(whole.weights.sum(axis=1).max())
+    if growth.criterion == "entropy":
+        small = whole.exact and heaviest < _MAX_TABLE
+        return criteria.ENTROPY_TABLE if small else criteria.ENTROPY
+    if whole.exact and n_classes == 2:
+        return criteria.GINI_TWO
+    if whole.exact and n_classes <= 4 and heaviest < 1 << 16:
+        return criteria.GINI_FEW
+    return criteria.GINI
+
+
+def _n_log_n(criterion: int, whole: Whole) -> Floats:
+    if criterion != criteria.ENTROPY_TABLE:
+        return np.zeros(0)
+    n = np.arange(int(whole.weights.sum(axis=1).max()) + 1, dtype=np.float64)
+    n[1:] *= np.log2(n[1:])
+    return n
+
+
+def _limits(growth: Growth, whole: Whole) -> Integers:
+    slack = 1.0 if whole.exact else 1.0 - 1e-9  # rounding must not forbid what is just allowed
+    tie = np.zeros(len(whole.scale)) if whole.exact else _TIE * whole.weights.sum(axis=1)
+    least_leaf = np.maximum(np.ceil(growth.min_samples_leaf * whole.unit * slack), 1)
+    least_split = np.ceil(growth.min_samples_split * whole.unit * slack)
+    return np.column_stack([least_split, least_leaf, tie]).astype(np.int64)
+
+
+def _least_decrease(growth: Growth, whole: Whole, moment_scale: float) -> Floats:
+    if growth.min_impurity_decrease <= 0:
+        # Splits without gain are made: they may open the way to one that has it.
+        return np.full(len(whole.scale), -np.inf)
+    total = whole.weights.sum(axis=1)
+    least = growth.min_impurity_decrease * total.astype(np.float64)
+    if growth.criterion == "variance":
+        least *= (moment_scale / whole.scale) ** 2
+    return least * (1.0 - 1e-12)
+
+
+def _settings(growth: Growth, criterion: int, n_classes: int, n_attributes: int) -> Integers:
+    def limit(value: int | None) -> int:
+        return NO_LIMIT if value is None else int(value)
+
+    oblique = growth.splitter == "oblique"
+    most = growth.max_features if oblique else min(growth.max_features or NO_LIMIT, n_attributes)
+    return np.array(
+        [
+            criterion, n_classes or 2, growth.splitter == "best", limit(growth.max_depth),
+            limit(growth.max_leaf_nodes), most or n_attributes, growth.n_best,
+            min(growth.n_combined, n_attributes) if oblique else 0,
+        ],
+        dtype=np.int64,
+    )  # fmt: skip
+
+
+def _kernel(growth: Growth) -> Callable[..., Any]:
+    if growth.splitter == "random":
+        return grow_random
+    if growth.splitter == "oblique":
+        return grow_oblique
+    return grow_best if growth.n_best == 1 else grow_among_best
+
+
+def grow_forest(
+    table: Table,
+    y: npt.NDArray[Any],
+    *,
+    n_classes: int,
+    seeds: npt.NDArray[np.uint64],
+    weights: npt.NDArray[Any] | None = None,
+    candidates: npt.NDArray[np.integer[Any]] | None = None,
+    growth: Growth | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Forest:
+    """Grow any number of trees from one table.
+
+    Parameters
+    ----------
+    table : Table
+        The attributes, prepared once.
+    y : ndarray of shape (n_rows,) or (n_trees, n_rows)
+        Class codes, or targets when ``n_classes`` is 0; one row for all trees or one each.
+    n_classes : int
+        Number of classes, 0 for regression.
+    seeds : ndarray of uint64 of shape (n_trees,)
+        One seed for each tree; there are as many trees as seeds.
+    weights : ndarray of shape (n_rows,) or (n_trees, n_rows), optional
+        Weights; 0 leaves a row out.
+    candidates : ndarray of shape (n_trees, n_candidates), optional
+        Attributes that each tree may use; all by default.
+    growth : Growth, optional
+        How trees are grown.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+    progress : callable, optional
+        Called with the number of trees of each finished block.
+
+    Returns
+    -------
+    Forest
+        The trees, in the order of the seeds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.growth import grow_forest
+    >>> from orfeon.table import Table
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> forest = grow_forest(
+    ...     Table(X), np.array([0, 0, 1, 1]), n_classes=2, seeds=np.arange(3, dtype=np.uint64)
+    ... )
+    >>> forest.threshold[:1], forest.predict(X)
+    (array([1.5]), array([0, 0, 1, 1]))
+    """
+    if growth is None:
+        growth = Growth(criterion="gini" if n_classes else "variance")
+    trees = Trees(table, y, n_classes, seeds, weights, candidates, growth)
+
+    def grow(block: slice) -> Forest:
+        prepared = trees.prepare(block)
+        starts, *grown = _kernel(growth)(*prepared.arguments)
+        return prepared.forest(starts, grown)
+
+    return trees.grow_in_blocks(grow, n_jobs, progress)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A block of trees as the kernels want it."""
+
+    table: Table
+    n_classes: int
+    whole: Whole
+    arguments: tuple[Any, ...]
+    moment_scale: float
+    centre: float
+
+    def forest(self, starts: Integers, grown: list[Any]) -> Forest:
+        """Pack what a kernel grew."""
+        threshold, attribute, first_child, n_children, missing, label, stats, spread = grown[:8]
+        branches, term_start, term_attribute, term_weight, used = grown[8:13]
+        n = int(starts[-1])
+        packed = np.empty(n, dtype=NODE)
+        packed["threshold"] = threshold[:n]
+        packed["attribute"] = attribute[:n]
+        packed["first_child"] = first_child[:n]
+        stats = stats[:n]
+        scale = np.repeat(self.whole.scale * np.ones(len(starts) - 1), np.diff(starts))
+        node_weight = impurity = None
+        value: npt.NDArray[Any]
+        if self.n_classes:
+            value = stats.astype(np.uint32) if self.whole.exact else stats / scale[:, None]
+        else:
+            weight = stats[:, 0].astype(np.float64)
+            node_weight = weight / scale
+            value = (self.centre + stats[:, 1] / self.moment_scale / node_weight)[:, None]
+            impurity = spread[:n] / weight
+        return Forest(
+            tree_start=starts,
+            nodes=packed,
+            n_children=n_children[:n].copy(),
+            missing=missing[:n].copy(),
+            label=label[:n].copy(),
+            value=value,
+            n_classes=self.n_classes,
+            n_categories=self.table.schema.n_categories,
+            branches=branches[: used[0]].copy(),
+            projections=(
+                term_start[: used[1] + 1].copy(),
+                term_attribute[: used[2]].copy(),
+                term_weight[: used[2]].copy(),
+            ),
+            node_weight=node_weight,
+            impurity=impurity,
+        )
+
+
+class Trees:
+    """What some trees are to be grown from, and how the work is cut into blocks.
+
+    Parameters
+    ----------
+    table, y, n_classes, seeds, weights, candidates, growth
+        As for :func:`grow_forest`.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        y: npt.NDArray[Any],
+        n_classes: int,
+        seeds: npt.NDArray[np.uint64],
+        weights: npt.NDArray[Any] | None,
+        candidates: npt.NDArray[np.integer[Any]] | None,
+        growth: Growth,
+    ) -> None:
+        self.table = table
+        self.y = np.atleast_2d(y)
+        self.n_classes = n_classes
+        self.seeds = np.ascontiguousarray(seeds, dtype=np.uint64)
+        ones = np.ones((1, table.n_rows), np.int64)
+        self.weights = ones if weights is None else np.atleast_2d(weights)
+        every = np.arange(table.n_attributes) if candidates is None else candidates
+        self.candidates = np.atleast_2d(np.asarray(every, dtype=np.int64))
+        self.growth = growth
+
+    def prepare(self, block: slice) -> Prepared:
+        """The kernels' arguments for a block of trees."""
+        growth, n_classes = self.growth, self.n_classes
+        seeds = self.seeds[block]
+        whole = whole_weights(_rows_of(self.weights, block))
+        criterion = _criterion(growth, n_classes, whole)
+        y = _rows_of(self.y, block)
+        labels, moments, targets = np.zeros((1, 0), np.uint16), np.zeros((1, 0), np.int64), None
+        moment_scale, centre = 1.0, 0.0
+        if n_classes:
+            labels = np.ascontiguousarray(y, dtype=np.uint16)
+        else:
+            fixed = fixed_targets(np.asarray(y, dtype=np.float64), whole)
+            moments, targets = fixed.moments, fixed.targets
+            moment_scale, centre = fixed.scale, fixed.centre
+        limits = np.broadcast_to(_limits(growth, whole), (len(seeds), 3))
+        arguments = (
+            *_columns(self.table),
+            _settings(growth, criterion, n_classes, self.table.n_attributes),
+            labels,
+            whole.weights,
+            moments,
+            np.zeros((1, 0)) if targets is None else targets,
+            np.ascontiguousarray(limits),
+            _least_decrease(growth, whole, moment_scale) * np.ones(len(seeds)),
+            seeds,
+            np.ascontiguousarray(_rows_of(self.candidates, block)),
+            _n_log_n(criterion, whole),
+        )
+        return Prepared(self.table, n_classes, whole, arguments, moment_scale, centre)
+
+    def grow_in_blocks(
+        self,
+        grow: Callable[[slice], Forest],
+        n_jobs: int | None,
+        progress: Callable[[int], None] | None,
+    ) -> Forest:
+        """Grow block after block, or in threads; the blocks do not depend on the threads."""
+        n_trees = len(self.seeds)
+        size = _block_size(n_trees, n_jobs)
+        blocks = [slice(i, min(i + size, n_trees)) for i in range(0, n_trees, size)]
+
+        def work(block: slice) -> Forest:
+            forest = grow(block)
+            if progress is not None:
+                progress(block.stop - block.start)
+            return forest
+
+        if len(blocks) == 1 or n_jobs in (None, 1):
+            return Forest.concatenate([work(block) for block in blocks])
+        return Forest.concatenate(
+            Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(b) for b in blocks)
+        )
+
+
+def _rows_of(array: npt.NDArray[Any], block: slice) -> npt.NDArray[Any]:
+    """The trees' rows of an array that may have one row for all."""
+    return array[block] if len(array) > 1 else array
+
+
+def _block_size(n_trees: int, n_jobs: int | None) -> int:
+    """Trees in a block: enough to make the call cheap, few enough to share them out evenly."""
+    if n_jobs in (None, 1):
+        return 64
+    return max(1, min(64, n_trees // 16))

@@ -1,0 +1,121 @@
+"""IGP trees: grown with one half of the examples, pruned with the other, in turns.
+
+Gelfand, Ravishankar and Delp (1991). An iterative growing and pruning algorithm for classification
+tree design. IEEE Transactions on Pattern Analysis and Machine Intelligence 13(2), 163-174.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.forest import Forest
+from orfeon.growth.engine import Growth, Trees
+from orfeon.kernels.igp import grow_igp
+from orfeon.table import Table
+
+#: More rounds than this have never been needed; a tree that needs them is reported.
+MAX_ROUNDS = 100
+
+
+def split_halves(
+    labels: npt.NDArray[np.integer[Any]],
+    rng: np.random.Generator,
+    weights: npt.NDArray[Any] | None = None,
+) -> npt.NDArray[np.uint8]:
+    """Split examples at random into halves of nearly equal size and class distribution.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Class codes.
+    rng : numpy.random.Generator
+        Source of randomness.
+    weights : ndarray of shape (n_rows,), optional
+        Rows of weight 0 are in neither half.
+
+    Returns
+    -------
+    ndarray of uint8 of shape (n_rows,)
+        1 or 2, and 0 for rows left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.growth import split_halves
+    >>> halves = split_halves(np.array([0, 0, 0, 0, 1, 1]), np.random.default_rng(0))
+    >>> sorted(halves[:4]), sorted(halves[4:])
+    ([np.uint8(1), np.uint8(1), np.uint8(2), np.uint8(2)], [np.uint8(1), np.uint8(2)])
+    """
+    present = np.arange(len(labels)) if weights is None else np.flatnonzero(np.asarray(weights) > 0)
+    shuffled = rng.permutation(present)
+    by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    halves = np.zeros(len(labels), np.uint8)
+    # Dealt in turns along the classes; who gets the odd one out is drawn.
+    halves[by_class] = (np.arange(len(by_class)) + rng.integers(2)) % 2 + 1
+    return halves
+
+
+def grow_igp_forest(
+    table: Table,
+    X: npt.NDArray[np.float64],
+    y: npt.NDArray[np.integer[Any]],
+    halves: npt.NDArray[np.uint8],
+    *,
+    n_classes: int,
+    seeds: npt.NDArray[np.uint64],
+    weights: npt.NDArray[Any] | None = None,
+    candidates: npt.NDArray[np.integer[Any]] | None = None,
+    growth: Growth | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Forest, npt.NDArray[np.int64]]:
+    """Grow IGP trees.
+
+    Parameters
+    ----------
+    table, y, n_classes, seeds, weights, candidates, growth, n_jobs, progress
+        As for :func:`orfeon.growth.grow_forest`.
+    X : ndarray of shape (n_rows, n_attributes)
+        The encoded rows that the table was made from.
+    halves : ndarray of shape (n_rows,) or (n_trees, n_rows)
+        1 or 2 for each example, 0 for those left out.
+
+    Returns
+    -------
+    Forest
+        The trees.
+    ndarray of shape (n_trees,)
+        Rounds of growing and pruning that each took.
+    """
+    trees = Trees(
+        table, y, n_classes, seeds, weights, candidates, Growth() if growth is None else growth
+    )
+    halves = np.atleast_2d(halves)
+    rounds = np.zeros(len(seeds), np.int64)
+
+    def grow(block: slice) -> Forest:
+        prepared = trees.prepare(block)
+        (*table_arguments, settings, labels, whole, _, _, limits, _, block_seeds, subset, logs) = (
+            prepared.arguments
+        )
+        own_halves = halves[block] if len(halves) > 1 else halves
+        starts, *grown = grow_igp(
+            *table_arguments, settings, labels, whole, limits, block_seeds, subset, logs, X,
+            np.ascontiguousarray(own_halves), MAX_ROUNDS,
+        )  # fmt: skip
+        rounds[block] = grown[13]
+        return prepared.forest(starts, grown)
+
+    forest = trees.grow_in_blocks(grow, n_jobs, progress)
+    if (rounds > MAX_ROUNDS).any():
+        warnings.warn(
+            f"{int((rounds > MAX_ROUNDS).sum())} IGP tree(s) did not converge in {MAX_ROUNDS} rounds.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return forest, rounds

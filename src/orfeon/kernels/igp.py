@@ -1,0 +1,208 @@
+"""Iterative growing and pruning (Gelfand, Ravishankar and Delp 1991).
+
+The examples are in two halves. The tree is grown with one half, pruned with the other, grown on
+from its leaves with the other, pruned with the first, and so on until its size no longer changes:
+the sequence of pruned trees is nested, so equal size means equal tree. The proof needs that a node
+gets its label once, when it is created, and keeps it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.kernels.block import (
+    append_nodes,
+    enlarge,
+    keep_only,
+    make_arenas,
+    make_nodes,
+    make_work,
+    pack,
+)
+from orfeon.kernels.grow import (
+    Columns,
+    Options,
+    Sample,
+    grow_open,
+    group_by_leaf,
+    make_leaf,
+    may_split,
+    open_root,
+    sum_rows,
+)
+from orfeon.kernels.jit import kernel
+from orfeon.kernels.prune import reduced_error_cuts
+from orfeon.kernels.route import branch_of
+
+
+@kernel
+def send_down(nodes, arenas, is_categorical, X, i, labels, weight, error):
+    """Leaf of a row; the labels on its way that are wrong are charged its weight."""
+    node = np.int64(0)
+    while True:
+        if nodes.label[node] != labels[i]:
+            error[node] += weight
+        if nodes.n_children[node] == 0:
+            return node
+        branch = branch_of(
+            node, X, i, nodes.attribute, nodes.threshold, nodes.missing, is_categorical,
+            arenas.branches, arenas.term_start, arenas.term_attribute, arenas.term_weight,
+        )  # fmt: skip
+        node = nodes.first_child[node] + branch
+
+
+@kernel
+def open_leaves(columns, sample, options, work, nodes, n_nodes, depth, leaf_of_row, leaf_begin,
+                own_stats, n_candidates):  # fmt: skip
+    """List the leaves that the growing half can split; returns how many.
+
+    While growing, a leaf's statistics are those of the growing half; ``own_stats`` keeps its own.
+    """
+    group_by_leaf(columns, sample, options, work, n_candidates, leaf_of_row, n_nodes, leaf_begin)
+    n_open = np.int64(0)
+    for node in range(n_nodes):
+        for c in range(options.n_stats):
+            own_stats[node, c] = nodes.stats[node, c]
+        if nodes.n_children[node] > 0:
+            for b in range(nodes.n_children[node]):
+                depth[nodes.first_child[node] + b] = depth[node] + 1
+            continue
+        begin = leaf_begin[node]
+        end = leaf_begin[node + 1]
+        if end - begin < 2:
+            continue
+        sum_rows(sample, options, work.rows, begin, end, nodes.stats[node])
+        if may_split(nodes, node, depth[node], sample, options, work.rows, begin, end):
+            work.open[n_open, 0] = node
+            work.open[n_open, 1] = begin
+            work.open[n_open, 2] = end
+            work.open[n_open, 3] = depth[node]
+            n_open += 1
+    return n_open
+
+
+@kernel
+def restore_leaves(nodes, n_nodes, own_stats):
+    """Give the leaves that were not split their own statistics back."""
+    for node in range(n_nodes):
+        if nodes.n_children[node] == 0:
+            for c in range(own_stats.shape[1]):
+                nodes.stats[node, c] = own_stats[node, c]
+
+
+@kernel
+def prune_with_half(nodes, n_nodes, arenas, is_categorical, X, labels, weights, half, other, tie,
+                    error, below, cut, place):  # fmt: skip
+    """Reduced-error pruning with the half ``other``; returns the number of nodes left."""
+    for node in range(n_nodes):
+        error[node] = 0.0
+    for i in range(X.shape[0]):
+        if half[i] == other and weights[i] > 0:
+            send_down(nodes, arenas, is_categorical, X, i, labels, float(weights[i]), error)
+    reduced_error_cuts(
+        nodes.first_child, nodes.n_children, error, n_nodes, float(tie), cut, below
+    )
+    return keep_only(nodes, n_nodes, cut, place)
+
+
+@kernel
+def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows,
+             settings, labels, weights, limits, seeds, candidates, table, X, halves,
+             max_rounds):  # fmt: skip
+    """Grow ``len(seeds)`` trees; ``halves`` (one row a tree) says 1 or 2 for each example.
+
+    Also returns the number of rounds of each tree; ``max_rounds`` + 1 when it did not converge.
+    """
+    columns = Columns(
+        records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows
+    )
+    options = Options(
+        settings[0], settings[1], settings[2], settings[3], settings[4], np.int64(0), np.int64(0),
+        -np.inf, settings[5], settings[6], settings[7], np.int64(0),
+    )  # fmt: skip
+    n_trees = seeds.shape[0]
+    n_candidates = candidates.shape[1]
+    max_nodes = 4 * n_rows + 8  # what survived one half's pruning, and what the other half adds
+    work = make_work(columns, options, n_candidates, table, max_nodes)
+    nodes = make_nodes(max_nodes, options.n_stats, False)
+    kept = make_nodes(np.int64(1024), options.n_stats, False)
+    arenas = make_arenas(np.int64(0), np.int64(0), np.int64(0))
+    before = np.zeros(4, np.int64)
+    packed = np.empty(n_rows, np.uint64)
+    half_weights = np.empty(n_rows, np.int64)
+    is_categorical = np.empty(kind.shape[0], np.bool_)
+    for f in range(kind.shape[0]):
+        is_categorical[f] = kind[f] == 2
+    starts = np.zeros(n_trees + 1, np.int64)
+    rounds = np.zeros(n_trees, np.int64)
+    error = np.empty(max_nodes)
+    below = np.empty(max_nodes)
+    cut = np.empty(max_nodes, np.bool_)
+    place = np.empty(max_nodes, np.int64)
+    depth = np.zeros(max_nodes, np.int64)
+    leaf_of_row = np.zeros(n_rows, np.int64)
+    leaf_begin = np.empty(max_nodes + 1, np.int64)
+    own_stats = np.empty((max_nodes, options.n_stats), np.int64)
+    for t in range(n_trees):
+        options.min_split = limits[t, 0]
+        options.min_leaf = limits[t, 1]
+        options.tie = limits[t, 2]
+        own_labels = labels[t if labels.shape[0] > 1 else 0]
+        own_weights = weights[t if weights.shape[0] > 1 else 0]
+        half = halves[t if halves.shape[0] > 1 else 0]
+        empty = np.zeros(0, np.int64)
+        sample = Sample(own_labels, half_weights, packed, empty, np.zeros(0))
+        work.random[0] = seeds[t] | np.uint64(1)
+        for k in range(n_candidates):
+            work.candidates[k] = candidates[t if candidates.shape[0] > 1 else 0, k]
+        n_nodes = np.int64(1)
+        done = False
+        while not done:
+            growing = 1 if rounds[t] % 2 == 0 else 2
+            for i in range(n_rows):
+                half_weights[i] = own_weights[i] if half[i] == growing else 0
+                if half_weights[i] > 0 and rounds[t] > 0:
+                    leaf_of_row[i] = send_down(
+                        nodes, arenas, is_categorical, X, i, own_labels, 0.0, error
+                    )
+            pack(options.criterion, own_labels, half_weights, packed)
+            for k in range(4):
+                before[k] = arenas.used[k]
+            size = n_nodes
+            state = work.random[0]
+            while True:
+                work.random[0] = state
+                if rounds[t] == 0:
+                    n_open = open_root(columns, sample, options, work, nodes, n_candidates)
+                    for c in range(options.n_stats):
+                        own_stats[0, c] = nodes.stats[0, c]
+                else:
+                    n_open = open_leaves(
+                        columns, sample, options, work, nodes, size, depth, leaf_of_row,
+                        leaf_begin, own_stats, n_candidates,
+                    )  # fmt: skip
+                n_nodes = grow_open(
+                    columns, sample, options, work, arenas, nodes, size, n_open, (size + 1) // 2,
+                    n_candidates,
+                )  # fmt: skip
+                restore_leaves(nodes, size, own_stats)
+                if not arenas.used[3]:
+                    break
+                for node in range(size):  # undo what was grown before the arena was full
+                    if nodes.n_children[node] > 0 and nodes.first_child[node] >= size:
+                        make_leaf(nodes, np.int64(node))
+                restore_leaves(nodes, size, own_stats)
+                arenas = enlarge(arenas, before, 16 * work.key.shape[0], np.int64(16))
+            n_nodes = prune_with_half(
+                nodes, n_nodes, arenas, is_categorical, X, own_labels, own_weights, half,
+                3 - growing, options.tie, error, below, cut, place,
+            )  # fmt: skip
+            rounds[t] += 1
+            done = (rounds[t] > 1 and n_nodes == size) or rounds[t] > max_rounds
+        kept = append_nodes(kept, starts[t], nodes, n_nodes)
+        starts[t + 1] = starts[t] + n_nodes
+    return (
+        starts, kept.threshold, kept.attribute, kept.first_child, kept.n_children, kept.missing,
+        kept.label, kept.stats, kept.spread, arenas.branches, arenas.term_start,
+        arenas.term_attribute, arenas.term_weight, arenas.used, rounds,
+    )  # fmt: skip
