@@ -90,7 +90,7 @@ def tint(colour: str, strength: float) -> str:
     Examples
     --------
     >>> tint("#0072B2", 0.0), tint("#0072B2", 1.0)
-    ('#F5F9FC', '#B8D8EA')
+    ('#F5F9FC', '#B8D8E9')
     """
     return mixed(colour, "#FFFFFF", 0.04 + 0.24 * min(max(strength, 0.0), 1.0))
 
@@ -111,6 +111,6 @@ def scale_colour(position: float) -> str:
     Examples
     --------
     >>> scale_colour(0.0), scale_colour(1.0)
-    ('#F5F9FC', '#B8D8EA')
+    ('#F5F9FC', '#B8D8E9')
     """
     return tint(_SCALE, position)

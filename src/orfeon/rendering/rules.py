@@ -119,12 +119,13 @@ def export_rules(
     Examples
     --------
     >>> from orfeon import CARTClassifier
-    >>> X = [[1.0, 3.0], [2.0, 1.0], [6.0, 1.0], [7.0, 4.0], [9.0, 5.0]]
-    >>> y = ["circle", "circle", "circle", "square", "square"]
+    >>> X = [[0, 6], [1, 7], [2, 1], [3, 4], [4, 6], [6, 1], [8, 2], [9, 1], [6, 3], [9, 5]]
+    >>> y = ["circle"] * 8 + ["square"] * 2
     >>> for rule in export_rules(CARTClassifier().fit(X, y), show_weights=True):
     ...     print(rule)
-    if x0 <= 6.5 then circle (60% of the examples, 100% of them circle)
-    if x0 > 6.5 then square (40% of the examples, 100% of them square)
+    if x0 <= 5 then circle (50% of the examples, 100% of them circle)
+    if x0 > 5 and x1 <= 2.5 then circle (30% of the examples, 100% of them circle)
+    if x0 > 5 and x1 > 2.5 then square (20% of the examples, 100% of them square)
     """
     check_option("decimals", decimals, largest=17)
     check_option("max_categories", max_categories, smallest=1)

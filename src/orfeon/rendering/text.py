@@ -62,11 +62,13 @@ def export_text(
     Examples
     --------
     >>> from orfeon import CARTClassifier
-    >>> X = [[1.0, 3.0], [2.0, 1.0], [6.0, 1.0], [7.0, 4.0], [9.0, 5.0]]
-    >>> y = ["circle", "circle", "circle", "square", "square"]
+    >>> X = [[0, 6], [1, 7], [2, 1], [3, 4], [4, 6], [6, 1], [8, 2], [9, 1], [6, 3], [9, 5]]
+    >>> y = ["circle"] * 8 + ["square"] * 2
     >>> print(export_text(CARTClassifier().fit(X, y)))
-    x0 <= 6.5: circle (3)
-    x0 > 6.5: square (2)
+    x0 <= 5: circle (5)
+    x0 > 5
+    |   x1 <= 2.5: circle (3)
+    |   x1 > 2.5: square (2)
     """
     check_option("max_depth", max_depth)
     check_option("decimals", decimals, largest=17)
