@@ -20,6 +20,7 @@ from orfeon.kernels.grow import (
 from orfeon.kernels.jit import inlined, kernel, with_step
 from orfeon.kernels.oblique import find_oblique
 from orfeon.kernels.randomised import find_among_best, find_random
+from orfeon.kernels.rng import seed_state
 
 
 @kernel
@@ -233,7 +234,7 @@ def _grow_block(records, ranks, segment, kind, n_values, value_start, values, sh
         while True:
             for k in range(n_candidates):
                 work.candidates[k] = candidates[t if candidates.shape[0] > 1 else 0, k]
-            work.random[0] = seeds[t] | np.uint64(1)
+            seed_state(work.random, seeds[t])
             n_open = open_root(columns, sample, options, work, nodes, n_candidates)
             n_nodes = grow_open(
                 columns, sample, options, work, arenas, nodes, np.int64(1), n_open, np.int64(1),

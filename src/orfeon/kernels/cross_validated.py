@@ -23,7 +23,7 @@ from orfeon.kernels.criteria import VARIANCE
 from orfeon.kernels.grow import Columns, Options, Sample, grow_open, node_weight, open_root
 from orfeon.kernels.jit import kernel
 from orfeon.kernels.prune import weakest_links
-from orfeon.kernels.rng import random_below
+from orfeon.kernels.rng import random_below, seed_state
 from orfeon.kernels.route import branch_of
 
 
@@ -192,7 +192,7 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
             moments[t if moments.shape[0] > 1 else 0],
             targets[t if targets.shape[0] > 1 else 0],
         )
-        work.random[0] = seeds[t] | np.uint64(1)
+        seed_state(work.random, seeds[t])
         n_classes = np.int64(0) if regression else options.n_stats
         n_folds = deal_folds(group, own_labels, own_weights, n_classes, folds, work.random, fold)
         # The first tree sees every fold; the others each leave one out.

@@ -32,6 +32,7 @@ from orfeon.kernels.grow import (
 )
 from orfeon.kernels.jit import kernel
 from orfeon.kernels.prune import reduced_error_cuts
+from orfeon.kernels.rng import seed_state
 from orfeon.kernels.route import branch_of
 
 
@@ -152,7 +153,7 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
         half = halves[t if halves.shape[0] > 1 else 0]
         empty = np.zeros(0, np.int64)
         sample = Sample(own_labels, half_weights, packed, empty, np.zeros(0))
-        work.random[0] = seeds[t] | np.uint64(1)
+        seed_state(work.random, seeds[t])
         for k in range(n_candidates):
             work.candidates[k] = candidates[t if candidates.shape[0] > 1 else 0, k]
         n_nodes = np.int64(1)

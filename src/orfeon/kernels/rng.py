@@ -8,6 +8,16 @@ from orfeon.kernels.jit import array_kernel
 
 
 @array_kernel
+def seed_state(state, seed):
+    """Start from a seed; neighbouring seeds give unrelated streams (splitmix64)."""
+    z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    state[0] = z if z != np.uint64(0) else np.uint64(1)
+
+
+@array_kernel
 def random_word(state):
     """The next 32 random bits, in the low half of a word."""
     x = state[0]

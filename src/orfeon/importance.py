@@ -1,0 +1,51 @@
+"""How much each attribute contributed to the impurity decrease of a forest."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.forest import Forest
+from orfeon.pruning import node_impurities
+
+
+def impurity_importances(forest: Forest, criterion: str) -> npt.NDArray[np.float64]:
+    """Mean impurity decrease due to each attribute, averaged over the trees.
+
+    Parameters
+    ----------
+    forest : Forest
+        Any forest.
+    criterion : {"gini", "entropy", "variance"}
+        The impurity it was grown with.
+
+    Returns
+    -------
+    ndarray of shape (n_attributes,)
+        Shares that sum to one, or zeros when no tree has a split. The decrease of a linear
+        combination is shared among its attributes in proportion to their absolute weights.
+    """
+    weighted = forest.weights() * node_impurities(forest, criterion)
+    inner = np.flatnonzero(forest.n_children > 0)
+    parent = forest.parents()
+    child = np.flatnonzero(parent >= 0)
+    decrease = weighted.copy()
+    np.subtract.at(decrease, parent[child], weighted[child])
+    tree = np.searchsorted(forest.tree_start, inner, side="right") - 1
+    shares = np.zeros((len(forest), forest.n_attributes))
+    attribute = forest.attribute[inner]
+    plain = attribute >= 0
+    np.add.at(shares, (tree[plain], attribute[plain]), decrease[inner[plain]])
+    start, terms, weights = forest.projections
+    for at, t, projection in zip(
+        inner[~plain], tree[~plain], -1 - attribute[~plain], strict=True
+    ):
+        span = slice(start[projection], start[projection + 1])
+        size = np.abs(weights[span])
+        np.add.at(shares[t], terms[span], decrease[at] * size / size.sum())
+    # A split kept from another half of the examples may increase the impurity a little.
+    np.maximum(shares, 0.0, out=shares)
+    total = shares.sum(axis=1, keepdims=True)
+    shares = np.divide(shares, total, out=np.zeros_like(shares), where=total > 0)
+    mean = shares[total[:, 0] > 0]
+    return np.asarray(mean.mean(axis=0)) if len(mean) else np.zeros(forest.n_attributes)

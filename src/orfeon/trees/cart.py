@@ -1,0 +1,304 @@
+"""CART: binary trees, exact splits, cost-complexity pruning.
+
+References
+----------
+Breiman, Friedman, Olshen and Stone (1984). Classification and Regression Trees. Wadsworth.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from orfeon.forest import Forest
+from orfeon.growth import Growth, grow_forest, grow_pruned_forest
+from orfeon.growth.cross_validated import CrossValidation
+from orfeon.pruning import PruningPath, prune_to_alpha, pruning_path
+from orfeon.seeding import tree_seeds
+from orfeon.trees.base import BaseTree, TrainingData, TreeClassifierMixin, TreeRegressorMixin
+from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
+
+PruningRule = Literal["1se", "min"]
+
+
+class _CART(BaseTree):
+    """The growth and pruning that classification and regression trees share."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LIMITS,
+        "pruning": [StrOptions({"cv"}), Interval(Real, 0.0, None, closed="left"), None],
+        "pruning_rule": [StrOptions({"1se", "min"})],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "keep_a_split": ["boolean"],
+        "n_best": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    pruning: Any
+    pruning_rule: PruningRule
+    n_folds: int
+    keep_a_split: bool
+    max_depth: int | None
+    max_leaf_nodes: int | None
+    min_samples_split: float
+    min_samples_leaf: float
+    min_impurity_decrease: float
+    max_features: Any
+    n_best: int
+
+    @property
+    def _cost(self) -> Any:
+        """What a leaf costs when the tree is pruned."""
+        return "error"
+
+    def _growth(self, data: TrainingData) -> Growth:
+        counts = np.array_equal(data.weights, np.rint(data.weights))
+        total = float(data.weights.sum()) if counts else float(len(data.weights))
+        return Growth(
+            criterion=self._impurity,  # type: ignore[arg-type]
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_split=least_weight(self.min_samples_split, total),
+            min_samples_leaf=least_weight(self.min_samples_leaf, total),
+            min_impurity_decrease=self.min_impurity_decrease,
+            max_features=attributes_per_node(self.max_features, data.table.n_attributes),
+            n_best=self.n_best,
+        )
+
+    def _grow(self, data: TrainingData) -> Forest:
+        seeds = tree_seeds(data.seeds, 1)
+        growth = self._growth(data)
+        if isinstance(self.pruning, str):
+            forest, self.cross_validation_ = grow_pruned_forest(
+                data.table, data.X, data.y, n_classes=data.n_classes, seeds=seeds,
+                weights=data.weights, growth=growth, n_folds=self.n_folds,
+                one_standard_error=self.pruning_rule == "1se", keep_a_split=self.keep_a_split,
+            )  # fmt: skip
+            return forest
+        forest = grow_forest(
+            data.table, data.y, n_classes=data.n_classes, seeds=seeds, weights=data.weights,
+            growth=growth,
+        )  # fmt: skip
+        return forest if self.pruning is None else prune_to_alpha(forest, self.pruning, self._cost)
+
+    def cost_complexity_pruning_path(
+        self, X: Any, y: Any, sample_weight: Any = None, *, risk: Any = None
+    ) -> PruningPath:
+        """The nested family of pruned trees, for choosing ``pruning=alpha``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples.
+        y : array of shape (n_rows,)
+            Classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights.
+        risk : {"error", "gini", "entropy", "variance"}, optional
+            What a leaf costs. By default the error for classification, as in the book, and the
+            variance for regression; scikit-learn's path is that of the impurity.
+
+        Returns
+        -------
+        PruningPath
+            Breakpoints, risks, leaves.
+        """
+        whole = type(self)(**{**self.get_params(), "pruning": None})
+        whole.fit(X, y, sample_weight)
+        return pruning_path(whole.forest_, 0, self._cost if risk is None else risk)
+
+
+class CARTClassifier(TreeClassifierMixin, _CART):
+    """Classification tree with exact binary splits and cost-complexity pruning.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy"}, default="gini"
+        Impurity.
+    pruning : None, "cv" or float, default=None
+        No pruning; by cross-validation; or at this price of a leaf (as a share of the examples).
+    pruning_rule : {"1se", "min"}, default="1se"
+        The smallest tree within one standard error of the least cross-validated error, or the
+        one of least error.
+    n_folds : int, default=10
+        Folds of the cross-validation. Copies of one example (weights above one, repeated rows)
+        always share a fold.
+    keep_a_split : bool, default=True
+        Whether cross-validation may not return a single leaf while another tree is left.
+    max_depth : int, optional
+        Most tests on a path.
+    max_leaf_nodes : int, optional
+        Most leaves; the node of greatest impurity decrease is split first.
+    min_samples_split, min_samples_leaf : int or float, default=2 and 1
+        Least weight of a node to be split, and of a leaf; below one, a share of the whole. Weights
+        that are whole numbers count as copies, others are taken relative to their mean.
+    min_impurity_decrease : float, default=0.0
+        Least weighted impurity decrease of a split.
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        Attributes drawn at each node.
+    n_best : int, default=1
+        Each split is picked at random among this many best ones.
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical; "auto" goes by their types.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes.
+    random_state : int, RandomState or None, default=None
+        Ties between equally good splits are broken at random.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        The tree, as a forest of one.
+    schema_ : Schema
+        What the attributes are.
+    classes_ : ndarray
+        The classes.
+    cross_validation_ : CrossValidation
+        With ``pruning="cv"``: the pruning path with its cross-validated errors.
+    feature_importances_ : ndarray
+        Share of each attribute in the impurity decrease.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> tree = CARTClassifier(pruning="cv", random_state=0).fit(X, y)
+    >>> tree.get_n_leaves(), round(tree.score(X, y), 2)
+    (9, 0.84)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_CART._parameter_constraints,
+        "criterion": [StrOptions({"gini", "entropy"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    cross_validation_: CrossValidation
+
+    def __init__(
+        self,
+        *,
+        criterion: Literal["gini", "entropy"] = "gini",
+        pruning: Literal["cv"] | float | None = None,
+        pruning_rule: PruningRule = "1se",
+        n_folds: int = 10,
+        keep_a_split: bool = True,
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_impurity_decrease: float = 0.0,
+        max_features: Any = None,
+        n_best: int = 1,
+        categorical_features: Any = "auto",
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.pruning = pruning
+        self.pruning_rule = pruning_rule
+        self.n_folds = n_folds
+        self.keep_a_split = keep_a_split
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_features = max_features
+        self.n_best = n_best
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+
+class CARTRegressor(TreeRegressorMixin, _CART):
+    """Regression tree with exact binary splits and cost-complexity pruning.
+
+    Parameters
+    ----------
+    pruning : None, "cv" or float, default=None
+        No pruning; by cross-validation; or at this price of a leaf (in units of the variance).
+    pruning_rule : {"1se", "min"}, default="1se"
+        The smallest tree within one standard error of the least cross-validated squared error, or
+        the one of least error.
+    n_folds : int, default=10
+        Folds of the cross-validation. Copies of one example always share a fold.
+    keep_a_split : bool, default=True
+        Whether cross-validation may not return a single leaf while another tree is left.
+    max_depth : int, optional
+        Most tests on a path.
+    max_leaf_nodes : int, optional
+        Most leaves; the node of greatest variance decrease is split first.
+    min_samples_split, min_samples_leaf : int or float, default=2 and 1
+        Least weight of a node to be split, and of a leaf; below one, a share of the whole.
+    min_impurity_decrease : float, default=0.0
+        Least weighted variance decrease of a split.
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        Attributes drawn at each node.
+    n_best : int, default=1
+        Each split is picked at random among this many best ones.
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical.
+    random_state : int, RandomState or None, default=None
+        Ties between equally good splits are broken at random.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        The tree, as a forest of one.
+    schema_ : Schema
+        What the attributes are.
+    cross_validation_ : CrossValidation
+        With ``pruning="cv"``: the pruning path with its cross-validated errors.
+    feature_importances_ : ndarray
+        Share of each attribute in the variance decrease.
+
+    Examples
+    --------
+    >>> from orfeon import CARTRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> tree = CARTRegressor(max_leaf_nodes=8, random_state=0).fit(X, y)
+    >>> tree.get_n_leaves(), round(tree.score(X, y), 2)
+    (8, 0.69)
+    """
+
+    cross_validation_: CrossValidation
+
+    def __init__(
+        self,
+        *,
+        pruning: Literal["cv"] | float | None = None,
+        pruning_rule: PruningRule = "1se",
+        n_folds: int = 10,
+        keep_a_split: bool = True,
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_impurity_decrease: float = 0.0,
+        max_features: Any = None,
+        n_best: int = 1,
+        categorical_features: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.pruning = pruning
+        self.pruning_rule = pruning_rule
+        self.n_folds = n_folds
+        self.keep_a_split = keep_a_split
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_features = max_features
+        self.n_best = n_best
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    @property
+    def _cost(self) -> Any:
+        return "variance"

@@ -1,0 +1,87 @@
+"""The size limits that all trees understand, and how they are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+#: Constraints on the parameters that CART and its relatives share, for scikit-learn's validation.
+LIMITS: dict[str, list[Any]] = {
+    "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+    "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+    "min_samples_split": [
+        Interval(Integral, 2, None, closed="left"),
+        Interval(Real, 0.0, 1.0, closed="neither"),
+    ],
+    "min_samples_leaf": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(Real, 0.0, 1.0, closed="neither"),
+    ],
+    "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+    "max_features": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(Real, 0.0, 1.0, closed="right"),
+        StrOptions({"sqrt", "log2"}),
+        None,
+    ],
+    "categorical_features": [StrOptions({"auto"}), "array-like", Iterable, None],
+    "random_state": ["random_state"],
+}
+
+
+def least_weight(limit: float, total: float) -> float:
+    """A least size given as a number of examples, or as a share of their total weight.
+
+    Parameters
+    ----------
+    limit : int or float
+        An integer is a number, a float below one a share.
+    total : float
+        Total weight, in examples.
+
+    Returns
+    -------
+    float
+        The least weight.
+    """
+    return float(limit) if isinstance(limit, Integral) else float(np.ceil(limit * total))
+
+
+def attributes_per_node(max_features: Any, n_attributes: int) -> int | None:
+    """How many attributes are drawn at each node.
+
+    Parameters
+    ----------
+    max_features : int, float, "sqrt", "log2" or None
+        A number, a share, or a rule: the square root, or ``log2(n) + 1`` as in Forest-RI.
+    n_attributes : int
+        How many there are.
+
+    Returns
+    -------
+    int or None
+        The number; ``None`` for all.
+
+    Examples
+    --------
+    >>> from orfeon.trees.limits import attributes_per_node
+    >>> attributes_per_node("sqrt", 20), attributes_per_node("log2", 20)
+    (4, 5)
+    """
+    if max_features is None:
+        return None
+    if max_features == "sqrt":
+        return max(1, int(np.sqrt(n_attributes)))
+    if max_features == "log2":
+        return int(np.log2(n_attributes) + 1)
+    if isinstance(max_features, Integral):
+        if max_features > n_attributes:
+            raise ValueError(
+                f"max_features={max_features} is more than the {n_attributes} attributes of X."
+            )
+        return int(max_features)
+    return max(1, int(max_features * n_attributes))

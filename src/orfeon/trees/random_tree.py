@@ -1,0 +1,105 @@
+"""Trees whose tests are drawn at random.
+
+References
+----------
+Fan, Wang, Yu and Ma (2003). Is random model better? On its accuracy and efficiency. ICDM, 51-58.
+
+Geurts, Ernst and Wehenkel (2006). Extremely randomized trees. Machine Learning 63(1), 3-42.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from sklearn.utils._param_validation import StrOptions
+
+from orfeon.forest import Forest
+from orfeon.growth import Growth, grow_forest
+from orfeon.seeding import tree_seeds
+from orfeon.trees.base import BaseTree, TrainingData, TreeClassifierMixin
+from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
+
+
+class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
+    """Tree of random tests: each candidate attribute is cut at a random place.
+
+    With ``max_features=1`` the test is completely random (Fan et al. 2003); with more, the best of
+    that many random cuts is taken (Geurts et al. 2006).
+
+    Parameters
+    ----------
+    max_features : int, float, "sqrt", "log2" or None, default=1
+        Attributes that are cut at each node; ``None`` for all.
+    criterion : {"gini", "entropy"}, default="gini"
+        What makes one cut better than another.
+    max_depth, max_leaf_nodes : int, optional
+        Limits.
+    min_samples_split, min_samples_leaf : int or float, default=2 and 1
+        Least weight of a node to be split, and of a leaf.
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical; these are split into random subsets.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes.
+    random_state : int, RandomState or None, default=None
+        Fixes the tree.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        The tree, as a forest of one.
+    classes_ : ndarray
+        The classes.
+
+    Examples
+    --------
+    >>> from orfeon import RandomTreeClassifier
+    >>> from orfeon.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> RandomTreeClassifier(random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: LIMITS[name] for name in LIMITS if name != "min_impurity_decrease"},
+        "criterion": [StrOptions({"gini", "entropy"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        max_features: Any = 1,
+        criterion: Literal["gini", "entropy"] = "gini",
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        categorical_features: Any = "auto",
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.max_features = max_features
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    def _grow(self, data: TrainingData) -> Forest:
+        total = float(data.weights.sum())
+        growth = Growth(
+            criterion=self.criterion,
+            splitter="random",
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_split=least_weight(self.min_samples_split, total),
+            min_samples_leaf=least_weight(self.min_samples_leaf, total),
+            max_features=attributes_per_node(self.max_features, data.table.n_attributes),
+        )
+        return grow_forest(
+            data.table, data.y, n_classes=data.n_classes, seeds=tree_seeds(data.seeds, 1),
+            weights=data.weights, growth=growth,
+        )  # fmt: skip

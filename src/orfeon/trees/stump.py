@@ -1,0 +1,114 @@
+"""Stumps: trees of one test, the classic weak learner."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from sklearn.utils._param_validation import StrOptions
+
+from orfeon.forest import Forest
+from orfeon.growth import Growth, grow_forest
+from orfeon.seeding import tree_seeds
+from orfeon.trees.base import BaseTree, TrainingData, TreeClassifierMixin, TreeRegressorMixin
+from orfeon.trees.limits import LIMITS
+
+
+class _Stump(BaseTree):
+    """One exact test."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        name: LIMITS[name] for name in ("categorical_features", "random_state")
+    }
+
+    def _grow(self, data: TrainingData) -> Forest:
+        growth = Growth(criterion=self._impurity, max_depth=1)  # type: ignore[arg-type]
+        return grow_forest(
+            data.table, data.y, n_classes=data.n_classes, seeds=tree_seeds(data.seeds, 1),
+            weights=data.weights, growth=growth,
+        )  # fmt: skip
+
+
+class StumpClassifier(TreeClassifierMixin, _Stump):
+    """The best single test, and a class on each side of it.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy"}, default="gini"
+        Impurity.
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes.
+    random_state : int, RandomState or None, default=None
+        Ties between equally good tests are broken at random.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        The stump, as a forest of one tree.
+    classes_ : ndarray
+        The classes.
+
+    Examples
+    --------
+    >>> from orfeon import StumpClassifier
+    >>> stump = StumpClassifier().fit([[1.0], [2.0], [3.0]], ["low", "low", "high"])
+    >>> stump.forest_.threshold[0], stump.predict([[2.4], [2.6]]).tolist()
+    (np.float64(2.5), ['low', 'high'])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_Stump._parameter_constraints,
+        "criterion": [StrOptions({"gini", "entropy"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        criterion: Literal["gini", "entropy"] = "gini",
+        categorical_features: Any = "auto",
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # two answers for any number of classes
+        return tags
+
+
+class StumpRegressor(TreeRegressorMixin, _Stump):
+    """The best single test, and a mean on each side of it.
+
+    Parameters
+    ----------
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical.
+    random_state : int, RandomState or None, default=None
+        Ties between equally good tests are broken at random.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        The stump, as a forest of one tree.
+
+    Examples
+    --------
+    >>> from orfeon import StumpRegressor
+    >>> StumpRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 3.0, 10.0]).predict([[0.0], [9.0]])
+    array([ 2., 10.])
+    """
+
+    def __init__(self, *, categorical_features: Any = "auto", random_state: Any = None) -> None:
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # two answers for any target
+        return tags
