@@ -117,6 +117,8 @@ def test_a_single_leaf_is_its_class():
 def test_fractional_weights_have_two_decimals():
     forest = plant(leaf(13.0, 2.2666), Schema.ordered(1), 2)
     assert export_text(forest) == "0 (15.27/2.27)"
+    assert export_text(plant(leaf(3.0, 0.3846), Schema.ordered(1), 2)) == "0 (3.38/0.38)"
+    assert export_text(plant(leaf(0.02, 0.001), Schema.ordered(1), 2)) == "0 (0.021/0.001)"
 
 
 def test_close_thresholds_read_differently():

@@ -114,13 +114,15 @@ def _longer(value: float, extra: int, digits: int, decimals: int | None) -> str:
     return repr(value) if len(repr(value)) <= len(text) else text
 
 
-def weight_text(value: float) -> str:
+def weight_text(value: float, whole: float | None = None) -> str:
     """Write a weight of examples: a count without decimals, a fraction with two.
 
     Parameters
     ----------
     value : float
         The weight.
+    whole : float, optional
+        The weight of which it is a part, and whose decimals it shares.
 
     Returns
     -------
@@ -132,7 +134,7 @@ def weight_text(value: float) -> str:
     >>> weight_text(150.0), weight_text(15.2666), weight_text(0.0012345)
     ('150', '15.27', '0.00123')
     """
-    if value >= 1 or value == 0:
+    if value == 0 or (value if whole is None else whole) >= 1:
         return f"{value:.2f}".rstrip("0").rstrip(".")
     return f"{value:.3g}"
 

@@ -99,7 +99,7 @@ def _weights(view: TreeView, node: NodeView, wording: Wording) -> str:
         return ""
     weight = weight_text(node.weight)
     if view.class_names:
-        errors = weight_text(node.errors)
+        errors = weight_text(node.errors, node.weight)
         return f" ({weight})" if errors == "0" else f" ({weight}/{errors})"
     if node.deviation is None:
         return f" ({weight})"
