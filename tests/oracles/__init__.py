@@ -104,6 +104,21 @@ def branch(node: Node, x: Floats) -> int:
     return 0 if value <= node.threshold else 1
 
 
+def frozen(node: Node) -> tuple[Any, ...]:
+    """A tree as nested tuples: (label,) or (label, attribute, test, missing, left, right).
+
+    Examples
+    --------
+    >>> leaves = [Node(i, 1, i, np.zeros(2), 0, np.inf, None, 0, []) for i in (0, 1)]
+    >>> frozen(Node(0, 0, 1, np.zeros(2), 2, 1.5, None, 0, leaves))
+    (1, 2, 1.5, 0, (0,), (1,))
+    """
+    if node.is_leaf:
+        return (node.label,)
+    test = node.threshold if node.branches is None else node.branches
+    return (node.label, node.attribute, test, node.missing, *map(frozen, node.children))
+
+
 def rows_by_node(root: Node, X: Floats) -> dict[int, list[int]]:
     """The rows of ``X`` that pass through each node, by node index.
 

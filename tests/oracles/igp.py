@@ -8,7 +8,7 @@ given when it is created and never changed. Equally good splits are left to ``ch
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -79,12 +79,17 @@ class Halves:
     y: npt.NDArray[np.int64]
     weights: Floats
     half: npt.NDArray[np.int64]
-    is_categorical: Sequence[bool]
+    n_categories: Sequence[int]
     criterion: str = "gini"
     examples: Examples = field(init=False)
 
     def __post_init__(self) -> None:
         self.examples = Examples(self.y.astype(np.float64), self.weights, self.criterion)
+
+    @property
+    def is_categorical(self) -> list[bool]:
+        """Which attributes are categorical."""
+        return [n > 0 for n in self.n_categories]
 
     def rows(self, half: int) -> list[int]:
         """Rows of a half that are there (weight above zero)."""
@@ -102,6 +107,22 @@ def part(node: Node, data: Halves, rows: Sequence[int]) -> tuple[list[int], list
     return left, [r for r in rows if not test.goes_left(data.X[r])]
 
 
+def both_ways(splits: list[Split], rows: Sequence[int], data: Halves) -> list[Split]:
+    """Add the mirror of every categorical split whose sides weigh the same.
+
+    What the node has not seen goes to the first of them, and which one is first is open.
+    """
+    found = []
+    for s in splits:
+        found.append(s)
+        other = frozenset(rows) - s.left
+        same = data.examples.weight(list(other)) == data.examples.weight(list(s.left))
+        if math.isnan(s.threshold) and same:
+            missing_left = None if s.missing_left is None else not s.missing_left
+            found.append(Split(s.attribute, s.threshold, missing_left, other, s.gain))
+    return found
+
+
 def grow(node: Node, data: Halves, rows: Sequence[int], choose: Choose) -> None:
     """Grow a tree on from its leaves until they are pure or have no boundary."""
     if node["test"] is None:
@@ -111,7 +132,7 @@ def grow(node: Node, data: Halves, rows: Sequence[int], choose: Choose) -> None:
         if not splits:
             return
         best = max(s.gain for s in splits)
-        split = choose([s for s in splits if s.gain == best])
+        split = choose(both_ways([s for s in splits if s.gain == best], rows, data))
         node["test"] = make_test(split, data.X, rows, data.examples)
         sides = part(node, data, rows)
         node["children"] = [leaf(majority(data.examples, side, node["label"])) for side in sides]
@@ -139,8 +160,10 @@ def n_leaves(node: Node) -> int:
     return sum(n_leaves(child) for child in node["children"]) or 1
 
 
-def frozen(node: Node) -> Hashable:
-    """A tree as nested tuples: (label,) or (label, attribute, threshold, left, right).
+def frozen(node: Node, n_categories: Sequence[int] = ()) -> tuple[Any, ...]:
+    """A tree as nested tuples, in the form of :func:`tests.oracles.frozen`.
+
+    A categorical test has no direction: it is the set of (categories, missing, child) of its sides.
 
     Examples
     --------
@@ -150,8 +173,44 @@ def frozen(node: Node) -> Hashable:
     if node["test"] is None:
         return (node["label"],)
     test = node["test"]
-    key = test.threshold if test.left is None else test.left
-    return (node["label"], test.attribute, key, *(frozen(c) for c in node["children"]))
+    children = [frozen(c, n_categories) for c in node["children"]]
+    if test.left is None:
+        return (
+            node["label"],
+            test.attribute,
+            test.threshold,
+            int(not test.missing_left),
+            *children,
+        )
+    row = np.zeros(len(n_categories))
+    sides: list[set[int]] = [set(), set()]
+    for code in range(n_categories[test.attribute]):
+        row[test.attribute] = code
+        sides[0 if test.goes_left(row) else 1].add(code)
+    pairs = [
+        (frozenset(side), (i == 0) == test.missing_left, children[i])
+        for i, side in enumerate(sides)
+    ]
+    return (node["label"], test.attribute, frozenset(pairs))
+
+
+def undirected(node: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A frozen tree of the engine with its categorical tests in the form of :func:`frozen`.
+
+    Examples
+    --------
+    >>> undirected((1, 0, (0, 1), 1, (0,), (1,))) == undirected((1, 0, (1, 0), 0, (1,), (0,)))
+    True
+    """
+    if len(node) == 1:
+        return node
+    label, attribute, test, missing, *children = node
+    children = [undirected(child) for child in children]
+    if isinstance(test, float):
+        return (label, attribute, test, missing, *children)
+    sides = [frozenset(c for c, side in enumerate(test) if side == i) for i in (0, 1)]
+    pairs = [(sides[i], missing == i, children[i]) for i in (0, 1)]
+    return (label, attribute, frozenset(pairs))
 
 
 @dataclass
@@ -159,7 +218,7 @@ class Outcome:
     """A tree grown and pruned in turns, and the tree after every pruning."""
 
     root: Node
-    rounds: list[Hashable]
+    rounds: list[tuple[Any, ...]]
     sizes: list[int]
 
 
@@ -170,20 +229,20 @@ def igp(data: Halves, choose: Choose = first, max_rounds: int = 100) -> Outcome:
     --------
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [0.5], [2.5]])
     >>> y, half = np.array([0, 0, 1, 1, 0, 1]), np.array([1, 1, 1, 1, 2, 2])
-    >>> data = Halves(X, y, np.ones(6), half, [False])
+    >>> data = Halves(X, y, np.ones(6), half, [0])
     >>> outcome = igp(data)
     >>> outcome.sizes, outcome.rounds[-1]
-    ([2, 2], (0, 0, 1.5, (0,), (1,)))
+    ([2, 2], (0, 0, 1.5, 0, (0,), (1,)))
     """
     halves = {1: data.rows(1), 2: data.rows(2)}
     root = leaf(majority(data.examples, halves[1], None))
-    rounds: list[Hashable] = []
+    rounds: list[tuple[Any, ...]] = []
     sizes: list[int] = []
     for k in range(max_rounds):
         i, j = (1, 2) if k % 2 == 0 else (2, 1)
         grow(root, data, halves[i], choose)
         prune(root, data, halves[j], TIE * data.examples.weight(halves[j]))
-        rounds.append(frozen(root))
+        rounds.append(frozen(root, data.n_categories))
         sizes.append(n_leaves(root))
         if k > 0 and sizes[-1] == sizes[-2]:
             return Outcome(root, rounds, sizes)
@@ -212,9 +271,9 @@ def all_outcomes(data: Halves, limit: int) -> list[Outcome] | None:
     Examples
     --------
     >>> X = np.array([[0.0, 1.0], [1.0, 2.0], [0.0, 1.0], [1.0, 2.0]])
-    >>> data = Halves(X, np.array([0, 1, 0, 1]), np.ones(4), np.array([1, 1, 2, 2]), [False, False])
+    >>> data = Halves(X, np.array([0, 1, 0, 1]), np.ones(4), np.array([1, 1, 2, 2]), [0, 0])
     >>> [outcome.rounds[-1] for outcome in all_outcomes(data, 10)]
-    [(0, 0, 0.5, (0,), (1,)), (0, 1, 1.5, (0,), (1,))]
+    [(0, 0, 0.5, 0, (0,), (1,)), (0, 1, 1.5, 0, (0,), (1,))]
     """
     found: list[Outcome] = []
     choices: list[int] = []
