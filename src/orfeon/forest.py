@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from orfeon.kernels import route
+from orfeon.kernels.jit import kernel_view
 from orfeon.kernels.route import ALL_BRANCHES
 
 #: A node: routing reads nothing else. A leaf is its own first child, with threshold +inf.
@@ -160,7 +161,14 @@ class Forest:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        arrays = [self.tree_start, self.nodes, self.n_children, self.missing, self.label, self.value]
+        arrays = [
+            self.tree_start,
+            self.nodes,
+            self.n_children,
+            self.missing,
+            self.label,
+            self.value,
+        ]
         arrays += [self.n_categories, self.branches, *self.projections]
         arrays += [a for a in (self.node_weight, self.impurity) if a is not None]
         return int(sum(a.nbytes for a in arrays))
@@ -186,6 +194,7 @@ class Forest:
         return (self.n_categories > 0, self.branches, *self.projections)
 
     def _leaves(self, X: Floats, first: int, last: int, plain: bool) -> npt.NDArray[np.uint32]:
+        X = kernel_view(X)
         leaves = np.empty((last - first, len(self)), np.uint32)
         if plain:
             words = self.nodes.view(np.uint64)
@@ -200,9 +209,8 @@ class Forest:
         return leaves
 
     def _route(self, X: Floats) -> bool:
-        """Whether the fast routing is enough for these rows; refuse rows that reach several leaves."""
-        has_missing = bool(np.isnan(X).any())
-        return self._is_plain and not has_missing
+        """Whether the fast routing is enough for these rows."""
+        return self._is_plain and not np.isnan(X).any()
 
     def apply(self, X: Floats) -> npt.NDArray[np.int64]:
         """Leaf that each row reaches in each tree.
@@ -255,6 +263,7 @@ class Forest:
         if self._is_fractional and np.isnan(X).any():
             shares = self._shares()
             weight = self.weights()
+            X = kernel_view(X)
             for t in range(len(self)):
                 route.supports_fractional(
                     self.attribute, self.threshold, self.first_child, self.n_children, self.missing,
@@ -458,7 +467,9 @@ class Forest:
         for other in forests[1:]:
             same = np.array_equal(first.n_categories, other.n_categories)
             if not same or first.n_classes != other.n_classes:
-                raise ValueError("forests differ in their attributes or classes; they cannot be joined.")
+                raise ValueError(
+                    "forests differ in their attributes or classes; they cannot be joined."
+                )
         nodes, starts = [], [np.zeros(1, np.int64)]
         table = projection = terms = base = 0
         projection_starts = [np.zeros(1, np.int64)]
@@ -539,7 +550,12 @@ class Forest:
 
     def _validate_projections(self) -> None:
         start, attribute, weight = self.projections
-        if len(start) < 1 or start[0] != 0 or start[-1] != len(attribute) or (np.diff(start) < 1).any():
+        if (
+            len(start) < 1
+            or start[0] != 0
+            or start[-1] != len(attribute)
+            or (np.diff(start) < 1).any()
+        ):
             raise ValueError("projections must start at 0, grow, and end at the number of terms.")
         if len(weight) != len(attribute) or not np.isfinite(weight).all():
             raise ValueError("projections need one finite weight for each attribute they name.")

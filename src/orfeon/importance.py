@@ -37,9 +37,7 @@ def impurity_importances(forest: Forest, criterion: str) -> npt.NDArray[np.float
     plain = attribute >= 0
     np.add.at(shares, (tree[plain], attribute[plain]), decrease[inner[plain]])
     start, terms, weights = forest.projections
-    for at, t, projection in zip(
-        inner[~plain], tree[~plain], -1 - attribute[~plain], strict=True
-    ):
+    for at, t, projection in zip(inner[~plain], tree[~plain], -1 - attribute[~plain], strict=True):
         span = slice(start[projection], start[projection + 1])
         size = np.abs(weights[span])
         np.add.at(shares[t], terms[span], decrease[at] * size / size.sum())

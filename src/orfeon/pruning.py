@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest import Forest
+from orfeon.kernels.jit import kernel_view
 from orfeon.kernels.prune import errors_on_path, reachable, reduced_error_cuts, weakest_links
 
 Floats = npt.NDArray[np.float64]
@@ -201,7 +202,7 @@ def prune_reduced_error(
         errors_on_path(
             forest.attribute[span], forest.threshold[span], first_child, n_children,
             forest.missing[span], forest.label[span], *forest._tests(),
-            X, np.asarray(y, dtype=np.int64), w, error,
+            kernel_view(X), np.array(y, dtype=np.int64), kernel_view(w), error,
         )  # fmt: skip
         tolerance = 0.0 if exact else 1e-13 * float(w.sum())
         reduced_error_cuts(first_child, n_children, error, len(error), tolerance, cut[span], below)

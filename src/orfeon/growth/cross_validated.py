@@ -15,6 +15,7 @@ import numpy.typing as npt
 from orfeon.forest import Forest
 from orfeon.growth.engine import Growth, Trees
 from orfeon.kernels.cross_validated import grow_cross_validated
+from orfeon.kernels.jit import kernel_view
 from orfeon.table import Table
 
 Floats = npt.NDArray[np.float64]
@@ -132,7 +133,7 @@ def grow_pruned_forest(
         prepared = trees.prepare(block)
         ones = np.ones(block.stop - block.start)
         starts, *grown = grow_cross_validated(
-            *prepared.arguments, X, groups, n_folds, one_standard_error, keep_a_split,
+            *prepared.arguments, kernel_view(X), groups, n_folds, one_standard_error, keep_a_split,
             prepared.whole.scale / prepared.moment_scale * ones, prepared.whole.unit * ones,
         )  # fmt: skip
         path, step = grown[13:]

@@ -8,12 +8,17 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from joblib import Parallel, delayed
 
 from orfeon.forest import NODE, Forest
 from orfeon.growth.weights import Whole, fixed_targets, whole_weights
 from orfeon.kernels import criteria
-from orfeon.kernels.block import grow_among_best, grow_best, grow_oblique, grow_random
+from orfeon.kernels.block import (
+    grow_among_best,
+    grow_best,
+    grow_best_ordered,
+    grow_oblique,
+    grow_random,
+)
 from orfeon.kernels.grow import NO_LIMIT
 from orfeon.table import Table
 
@@ -129,12 +134,14 @@ def _settings(growth: Growth, criterion: int, n_classes: int, n_attributes: int)
     )  # fmt: skip
 
 
-def _kernel(growth: Growth) -> Callable[..., Any]:
+def _kernel(growth: Growth, table: Table) -> Callable[..., Any]:
     if growth.splitter == "random":
         return grow_random
     if growth.splitter == "oblique":
         return grow_oblique
-    return grow_best if growth.n_best == 1 else grow_among_best
+    if growth.n_best > 1:
+        return grow_among_best
+    return grow_best_ordered if table.schema.all_ordered else grow_best
 
 
 def grow_forest(
@@ -195,7 +202,7 @@ def grow_forest(
 
     def grow(block: slice) -> Forest:
         prepared = trees.prepare(block)
-        starts, *grown = _kernel(growth)(*prepared.arguments)
+        starts, *grown = _kernel(growth, table)(*prepared.arguments)
         return prepared.forest(starts, grown)
 
     return trees.grow_in_blocks(grow, n_jobs, progress)
@@ -274,7 +281,7 @@ class Trees:
         self.table = table
         self.y = np.atleast_2d(y)
         self.n_classes = n_classes
-        self.seeds = np.ascontiguousarray(seeds, dtype=np.uint64)
+        self.seeds = np.array(seeds, dtype=np.uint64)
         ones = np.ones((1, table.n_rows), np.int64)
         self.weights = ones if weights is None else np.atleast_2d(weights)
         every = np.arange(table.n_attributes) if candidates is None else candidates
@@ -291,12 +298,12 @@ class Trees:
         labels, moments, targets = np.zeros((1, 0), np.uint16), np.zeros((1, 0), np.int64), None
         moment_scale, centre = 1.0, 0.0
         if n_classes:
-            labels = np.ascontiguousarray(y, dtype=np.uint16)
+            labels = np.array(y, dtype=np.uint16)
         else:
             fixed = fixed_targets(np.asarray(y, dtype=np.float64), whole)
             moments, targets = fixed.moments, fixed.targets
             moment_scale, centre = fixed.scale, fixed.centre
-        limits = np.broadcast_to(_limits(growth, whole), (len(seeds), 3))
+        limits = _limits(growth, whole) * np.ones((len(seeds), 1), np.int64)
         arguments = (
             *_columns(self.table),
             _settings(growth, criterion, n_classes, self.table.n_attributes),
@@ -304,10 +311,10 @@ class Trees:
             whole.weights,
             moments,
             np.zeros((1, 0)) if targets is None else targets,
-            np.ascontiguousarray(limits),
+            limits,
             _least_decrease(growth, whole, moment_scale) * np.ones(len(seeds)),
             seeds,
-            np.ascontiguousarray(_rows_of(self.candidates, block)),
+            np.array(_rows_of(self.candidates, block)),
             _n_log_n(criterion, whole),
         )
         return Prepared(self.table, n_classes, whole, arguments, moment_scale, centre)
@@ -331,6 +338,8 @@ class Trees:
 
         if len(blocks) == 1 or n_jobs in (None, 1):
             return Forest.concatenate([work(block) for block in blocks])
+        from joblib import Parallel, delayed  # only those who ask for threads wait for it
+
         return Forest.concatenate(
             Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(b) for b in blocks)
         )

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from orfeon.forest import Forest
 from orfeon.growth.engine import Growth, Trees
 from orfeon.kernels.igp import grow_igp
+from orfeon.kernels.jit import kernel_view
 from orfeon.table import Table
 
 #: More rounds than this have never been needed; a tree that needs them is reported.
@@ -105,7 +106,8 @@ def grow_igp_forest(
         )
         own_halves = halves[block] if len(halves) > 1 else halves
         starts, *grown = grow_igp(
-            *table_arguments, settings, labels, whole, limits, block_seeds, subset, logs, X,
+            *table_arguments, settings, labels, whole, limits, block_seeds, subset, logs,
+            kernel_view(X),
             np.ascontiguousarray(own_halves), MAX_ROUNDS,
         )  # fmt: skip
         rounds[block] = grown[13]
@@ -113,8 +115,9 @@ def grow_igp_forest(
 
     forest = trees.grow_in_blocks(grow, n_jobs, progress)
     if (rounds > MAX_ROUNDS).any():
+        restless = int((rounds > MAX_ROUNDS).sum())
         warnings.warn(
-            f"{int((rounds > MAX_ROUNDS).sum())} IGP tree(s) did not converge in {MAX_ROUNDS} rounds.",
+            f"{restless} IGP tree(s) did not converge in {MAX_ROUNDS} rounds.",
             RuntimeWarning,
             stacklevel=2,
         )

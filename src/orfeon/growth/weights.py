@@ -63,9 +63,9 @@ def whole_weights(weights: npt.NDArray[Any]) -> Whole:
     """
     n_trees = len(weights)
     counts = weights.astype(np.int64)
-    if weights.dtype.kind in "iu" or np.array_equal(counts, weights):
-        if counts.sum(axis=1).max() < _MAX_COUNT:
-            return Whole(counts, np.ones(n_trees), np.ones(n_trees), True)
+    whole = weights.dtype.kind in "iu" or np.array_equal(counts, weights)
+    if whole and counts.sum(axis=1).max() < _MAX_COUNT:
+        return Whole(counts, np.ones(n_trees), np.ones(n_trees), True)
     total = weights.sum(axis=1, dtype=np.float64)
     scale = np.exp2(np.floor(np.log2(_FIXED_POINT / total)))
     fixed = np.rint(weights * scale[:, None]).astype(np.int64)

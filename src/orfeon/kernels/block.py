@@ -17,13 +17,14 @@ from orfeon.kernels.grow import (
     make_leaf,
     open_root,
 )
-from orfeon.kernels.jit import inlined, kernel, with_step
+from orfeon.kernels.jit import inlined, kernel, step, with_step
 from orfeon.kernels.oblique import find_oblique
 from orfeon.kernels.randomised import find_among_best, find_random
 from orfeon.kernels.rng import seed_state
+from orfeon.kernels.search import find_best_ordered
 
 
-@kernel
+@step
 def make_work(columns, options, n_candidates, table, max_nodes):
     """Scratch for growing trees of a table."""
     n_rows = columns.n_rows
@@ -65,7 +66,7 @@ def make_work(columns, options, n_candidates, table, max_nodes):
     )
 
 
-@kernel
+@step
 def make_nodes(n, n_stats, regression):
     """Room for ``n`` nodes."""
     return Nodes(
@@ -80,21 +81,19 @@ def make_nodes(n, n_stats, regression):
     )
 
 
-@kernel
+@step
 def append_nodes(kept, n_kept, nodes, n_nodes):
     """Copy a finished tree behind the kept ones, in larger arrays when they are full."""
     room = kept.threshold.shape[0]
     if n_kept + n_nodes > room:
-        larger = make_nodes(
-            2 * room + n_nodes, kept.stats.shape[1], kept.spread.shape[0] > 0
-        )
+        larger = make_nodes(2 * room + n_nodes, kept.stats.shape[1], kept.spread.shape[0] > 0)
         copy_nodes(larger, np.int64(0), kept, n_kept)
         kept = larger
     copy_nodes(kept, n_kept, nodes, n_nodes)
     return kept
 
 
-@kernel
+@step
 def copy_nodes(to, at, source, n):
     """Copy ``n`` nodes (element by element: slices cost seconds of compilation)."""
     for i in range(n):
@@ -110,7 +109,7 @@ def copy_nodes(to, at, source, n):
             to.spread[at + i] = source.spread[i]
 
 
-@kernel
+@step
 def make_arenas(n_branches, n_projections, n_terms):
     """Room for branch tables and linear combinations."""
     return Arenas(
@@ -122,7 +121,7 @@ def make_arenas(n_branches, n_projections, n_terms):
     )
 
 
-@kernel
+@step
 def enlarge(arenas, used, min_branches, min_terms):
     """Twice the room, with what was there when the last finished tree ended."""
     larger = make_arenas(
@@ -142,7 +141,7 @@ def enlarge(arenas, used, min_branches, min_terms):
     return larger
 
 
-@kernel
+@step
 def keep_only(nodes, n_nodes, cut, place):
     """Make leaves of the cut nodes and drop what is below them, in place; returns what is left.
 
@@ -177,7 +176,7 @@ def keep_only(nodes, n_nodes, cut, place):
     return left
 
 
-@kernel
+@step
 def pack(criterion, labels, weights, packed):
     """Weight and class of each row in one word, as the packed criteria want them."""
     if criterion == GINI_TWO:
@@ -260,6 +259,7 @@ def _block_kernel(name, find):  # type: ignore[no-untyped-def]
 
 
 grow_best = kernel(_grow_block)
+grow_best_ordered = _block_kernel("best_ordered", find_best_ordered)
 grow_among_best = _block_kernel("among_best", find_among_best)
 grow_random = _block_kernel("random", find_random)
 grow_oblique = _block_kernel("oblique", find_oblique)

@@ -13,20 +13,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.jit import array_kernel
+from orfeon.kernels.jit import array_step
 
 #: Gini for two classes with packed counts, for up to four with packed counters, for any number;
 #: entropy from a table of n log2 n, and with logarithms; variance.
 GINI_TWO, GINI_FEW, GINI, ENTROPY_TABLE, ENTROPY, VARIANCE = 0, 1, 2, 3, 4, 5
 
 
-@array_kernel
+@array_step
 def n_log_n(n):
     """``n log2 n``, 0 at 0."""
     return n * np.log2(n) if n > 0.0 else 0.0
 
 
-@array_kernel
+@array_step
 def split_score(criterion, left, total):
     """Score of one split from the statistics of its left side; larger is better."""
     if criterion == VARIANCE:
@@ -58,7 +58,7 @@ def split_score(criterion, left, total):
     return score
 
 
-@array_kernel
+@array_step
 def decrease(criterion, score, total):
     """Weight times impurity decrease (in units of the integer weights) of a split of that score."""
     if criterion == VARIANCE:
@@ -78,7 +78,7 @@ def decrease(criterion, score, total):
     return score - logarithms + n_log_n(weight)
 
 
-@array_kernel
+@array_step
 def best_possible(criterion, total):
     """A score that no split of the node can beat, so that the search may stop there; else +inf.
 

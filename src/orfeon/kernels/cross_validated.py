@@ -21,13 +21,13 @@ from orfeon.kernels.block import (
 )
 from orfeon.kernels.criteria import VARIANCE
 from orfeon.kernels.grow import Columns, Options, Sample, grow_open, node_weight, open_root
-from orfeon.kernels.jit import kernel
+from orfeon.kernels.jit import kernel, step
 from orfeon.kernels.prune import weakest_links
 from orfeon.kernels.rng import random_below, seed_state
 from orfeon.kernels.route import branch_of
 
 
-@kernel
+@step
 def deal_folds(group, labels, weights, n_classes, n_folds, random, fold):
     """Deal the present groups to folds at random, class by class; returns the number of folds.
 
@@ -65,7 +65,7 @@ def deal_folds(group, labels, weights, n_classes, n_folds, random, fold):
     return n_folds
 
 
-@kernel
+@step
 def leaf_costs(options, nodes, n_nodes, cost):
     """What each node costs as a leaf: the weight it gets wrong, or its sum of squares."""
     for node in range(n_nodes):
@@ -76,7 +76,7 @@ def leaf_costs(options, nodes, n_nodes, cost):
             cost[node] = float(weight - nodes.stats[node, nodes.label[node]])
 
 
-@kernel
+@step
 def add_fold_losses(options, sample, nodes, arenas, is_categorical, node_alpha, prices, n_steps, X,
                     weights, fold, v, mean_unit, loss, squared_loss):  # fmt: skip
     """Losses on fold ``v`` of its tree pruned at each price.
@@ -106,7 +106,7 @@ def add_fold_losses(options, sample, nodes, arenas, is_categorical, node_alpha, 
                 squared_loss[k] += w
 
 
-@kernel
+@step
 def choose_step(loss, squared_loss, leaves, n_steps, total, n_examples, one_standard_error,
                 keep_a_split):  # fmt: skip
     """The step of least mean loss, or the smallest tree within one standard error of it."""

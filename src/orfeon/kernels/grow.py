@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from orfeon.kernels.criteria import VARIANCE, decrease
-from orfeon.kernels.jit import array_kernel, inlined, kernel
+from orfeon.kernels.jit import array_step, inlined, step
 from orfeon.kernels.record import record
 from orfeon.kernels.search import (
     ABSENT,
@@ -133,7 +133,7 @@ class Arenas:
     used: Any  # branches, projections, terms; then 1 when something did not fit
 
 
-@kernel
+@step
 def load_rows(columns, sample, options, work, n_candidates):
     """Fill the root's segments with the rows of positive weight; returns their number."""
     n_rows = columns.n_rows
@@ -165,7 +165,7 @@ def load_rows(columns, sample, options, work, n_candidates):
     return m
 
 
-@kernel
+@step
 def group_by_leaf(columns, sample, options, work, n_candidates, leaf_of_row, n_nodes, leaf_begin):
     """Fill the segments with the present rows grouped by leaf, sorted within each leaf.
 
@@ -204,7 +204,7 @@ def group_by_leaf(columns, sample, options, work, n_candidates, leaf_of_row, n_n
             segments[begin + i] = segments[buffer + i]
 
 
-@kernel
+@step
 def make_leaf(nodes, node):
     """A node that routes to itself."""
     nodes.threshold[node] = np.inf
@@ -214,9 +214,9 @@ def make_leaf(nodes, node):
     nodes.missing[node] = 0
 
 
-@array_kernel
+@array_step
 def majority(stats, tie, parent_label):
-    """The class of greatest weight; a tie takes the parent's label if tied, else the first class."""
+    """The class of greatest weight; among tied ones the parent's label, else the first."""
     best = 0
     for c in range(1, stats.shape[0]):
         if stats[c] > stats[best]:
@@ -229,7 +229,7 @@ def majority(stats, tie, parent_label):
     return best
 
 
-@kernel
+@step
 def describe_node(nodes, node, sample, options, rows, begin, end, parent_label):
     """Label, or the spread around the mean, of a node whose statistics are known."""
     if options.criterion != VARIANCE:
@@ -251,7 +251,7 @@ def describe_node(nodes, node, sample, options, rows, begin, end, parent_label):
     nodes.spread[node] = spread
 
 
-@kernel
+@step
 def node_weight(options, stats):
     """Weight of the examples behind some statistics."""
     if options.criterion == VARIANCE:
@@ -262,7 +262,7 @@ def node_weight(options, stats):
     return weight
 
 
-@kernel
+@step
 def may_split(nodes, node, depth, sample, options, rows, begin, end):
     """Whether the limits, and impurity, leave a node open to splitting."""
     weight = node_weight(options, nodes.stats[node])
@@ -282,7 +282,7 @@ def may_split(nodes, node, depth, sample, options, rows, begin, end):
     return present > 1
 
 
-@kernel
+@step
 def save_subset(work, arenas, n_categories):
     """Keep the chosen category set as a branch table; returns where it starts."""
     start = arenas.used[0]
@@ -296,7 +296,7 @@ def save_subset(work, arenas, n_categories):
     return start
 
 
-@kernel
+@step
 def save_projection(work, arenas, n_terms):
     """Keep the chosen linear combination; returns its number."""
     p = arenas.used[1]
@@ -347,7 +347,7 @@ def consider(columns, sample, options, work, arenas, nodes, node, begin, end, de
     return waiting + 1
 
 
-@kernel
+@step
 def mark_sides(columns, work, arenas, begin, end, f, cut, missing_goes, threshold):
     """Decide for each row of a node whether it goes left."""
     rows = work.rows
@@ -388,7 +388,7 @@ def mark_sides(columns, work, arenas, begin, end, f, cut, missing_goes, threshol
         goes_left[row] = np.uint8(rank <= cut or rank == missing_rank)
 
 
-@kernel
+@step
 def part_rows(sample, options, work, begin, end):
     """Move the rows that go left to the front, sum their statistics; returns the boundary."""
     rows = work.rows
@@ -424,7 +424,7 @@ def part_rows(sample, options, work, begin, end):
     return np.int64(put)
 
 
-@array_kernel
+@array_step
 def part_both(segments, begin, end, buffer, mask, goes_left):
     """Stable partition of one attribute's segment: left part, then right part."""
     put = np.uint64(begin)
@@ -441,7 +441,7 @@ def part_both(segments, begin, end, buffer, mask, goes_left):
         put += np.uint64(1)
 
 
-@array_kernel
+@array_step
 def part_left(segments, begin, end, mask, goes_left):
     """The left part alone, when the right child needs no records."""
     put = np.uint64(begin)
@@ -451,7 +451,7 @@ def part_left(segments, begin, end, mask, goes_left):
         put += np.uint64(goes_left[record & mask])
 
 
-@array_kernel
+@array_step
 def part_right(segments, begin, end, mask, goes_left):
     """The right part alone, filled from the end."""
     put = np.uint64(end - 1)
@@ -461,7 +461,7 @@ def part_right(segments, begin, end, mask, goes_left):
         put -= np.uint64(1) - np.uint64(goes_left[record & mask])
 
 
-@kernel
+@step
 def part_segments(columns, options, work, begin, end, open_left, open_right, n_candidates):
     """Partition the records of every sorted attribute for the children that will be searched."""
     if not options.uses_segments or not (open_left or open_right):
@@ -481,7 +481,7 @@ def part_segments(columns, options, work, begin, end, open_left, open_right, n_c
             part_right(segments, base + begin, base + end, columns.mask, work.goes_left)
 
 
-@kernel
+@step
 def write_test(columns, work, arenas, nodes, node, entry, heavier):
     """Turn a waiting search result into the node's test."""
     f = work.frontier[entry, 4]
@@ -498,7 +498,7 @@ def write_test(columns, work, arenas, nodes, node, entry, heavier):
                 arenas.branches[cut + code] = heavier
 
 
-@kernel
+@step
 def next_to_split(options, work, waiting):
     """The frontier's entry to split next: the last, or the one of greatest gain."""
     entry = waiting - 1
@@ -509,7 +509,7 @@ def next_to_split(options, work, waiting):
     return entry
 
 
-@kernel
+@step
 def drop_entry(work, entry, waiting):
     """Take an entry out of the frontier by moving the last one into its place."""
     last = waiting - 1
@@ -520,7 +520,7 @@ def drop_entry(work, entry, waiting):
     return last
 
 
-@kernel
+@step
 def add_children(options, work, nodes, node, n_nodes):
     """Two new leaves under a node, with their statistics; returns the branch of greater weight."""
     nodes.first_child[node] = n_nodes
@@ -534,9 +534,9 @@ def add_children(options, work, nodes, node, n_nodes):
     return 1 if on_right > on_left else 0
 
 
-@kernel
+@step
 def split_node(columns, sample, options, work, arenas, nodes, entry, n_nodes, n_candidates):
-    """Split a waiting node into two new ones, and list in ``work.open`` which may be split again."""
+    """Split a waiting node in two; ``work.open`` lists which of them may be split again."""
     begin = work.frontier[entry, 0]
     end = work.frontier[entry, 1]
     node = work.frontier[entry, 2]
@@ -568,7 +568,9 @@ def split_node(columns, sample, options, work, arenas, nodes, entry, n_nodes, n_
 
 
 @inlined
-def grow_open(columns, sample, options, work, arenas, nodes, n_nodes, n_open, n_leaves, n_candidates):
+def grow_open(
+    columns, sample, options, work, arenas, nodes, n_nodes, n_open, n_leaves, n_candidates
+):
     """Grow on from the nodes listed in ``work.open``; returns the number of nodes.
 
     Stops early when an arena is full (``arenas.used[3]``): the caller enlarges it and starts again.
@@ -592,7 +594,7 @@ def grow_open(columns, sample, options, work, arenas, nodes, n_nodes, n_open, n_
     return n_nodes
 
 
-@kernel
+@step
 def sum_rows(sample, options, rows, begin, end, stats):
     """Statistics of some rows."""
     for c in range(options.n_stats):
@@ -606,7 +608,7 @@ def sum_rows(sample, options, rows, begin, end, stats):
             stats[np.int64(sample.labels[row])] += sample.weights[row]
 
 
-@kernel
+@step
 def open_root(columns, sample, options, work, nodes, n_candidates):
     """Load the rows and make the root; returns the number of open nodes, 0 or 1."""
     # Constants would each compile the functions below once more, so zero is a variable.

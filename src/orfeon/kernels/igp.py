@@ -23,20 +23,20 @@ from orfeon.kernels.grow import (
     Columns,
     Options,
     Sample,
-    grow_open,
     group_by_leaf,
+    grow_open,
     make_leaf,
     may_split,
     open_root,
     sum_rows,
 )
-from orfeon.kernels.jit import kernel
+from orfeon.kernels.jit import kernel, step
 from orfeon.kernels.prune import reduced_error_cuts
 from orfeon.kernels.rng import seed_state
 from orfeon.kernels.route import branch_of
 
 
-@kernel
+@step
 def send_down(nodes, arenas, is_categorical, X, i, labels, weight, error):
     """Leaf of a row; the labels on its way that are wrong are charged its weight."""
     node = np.int64(0)
@@ -52,7 +52,7 @@ def send_down(nodes, arenas, is_categorical, X, i, labels, weight, error):
         node = nodes.first_child[node] + branch
 
 
-@kernel
+@step
 def open_leaves(columns, sample, options, work, nodes, n_nodes, depth, leaf_of_row, leaf_begin,
                 own_stats, n_candidates):  # fmt: skip
     """List the leaves that the growing half can split; returns how many.
@@ -82,7 +82,7 @@ def open_leaves(columns, sample, options, work, nodes, n_nodes, depth, leaf_of_r
     return n_open
 
 
-@kernel
+@step
 def restore_leaves(nodes, n_nodes, own_stats):
     """Give the leaves that were not split their own statistics back."""
     for node in range(n_nodes):
@@ -91,7 +91,7 @@ def restore_leaves(nodes, n_nodes, own_stats):
                 nodes.stats[node, c] = own_stats[node, c]
 
 
-@kernel
+@step
 def prune_with_half(nodes, n_nodes, arenas, is_categorical, X, labels, weights, half, other, tie,
                     error, below, cut, place):  # fmt: skip
     """Reduced-error pruning with the half ``other``; returns the number of nodes left."""
@@ -100,9 +100,7 @@ def prune_with_half(nodes, n_nodes, arenas, is_categorical, X, labels, weights, 
     for i in range(X.shape[0]):
         if half[i] == other and weights[i] > 0:
             send_down(nodes, arenas, is_categorical, X, i, labels, float(weights[i]), error)
-    reduced_error_cuts(
-        nodes.first_child, nodes.n_children, error, n_nodes, float(tie), cut, below
-    )
+    reduced_error_cuts(nodes.first_child, nodes.n_children, error, n_nodes, float(tie), cut, below)
     return keep_only(nodes, n_nodes, cut, place)
 
 

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
+import numpy.typing as npt
 from numba.core import event
 
 logger = logging.getLogger("orfeon")
@@ -24,21 +26,30 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 PATIENCE = 2.0
 
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
+#: Python's entrances to a function; making them can take as long as the function itself.
+_NO_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
 def kernel(function: FunctionT) -> FunctionT:
-    """Compile a function over arrays: no interpreter lock, cached on disk, C semantics of division."""
-    compiled: FunctionT = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    """Compile a function over arrays: no interpreter lock, cached on disk, C's division."""
+    compiled: FunctionT = numba.njit(**_OPTIONS)(function)
     return compiled
 
 
-def array_kernel(function: FunctionT) -> FunctionT:
-    """Compile a function that only reads and writes arrays given to it, and makes none.
+def step(function: FunctionT) -> FunctionT:
+    """Compile a function that only kernels call."""
+    compiled: FunctionT = numba.njit(**_OPTIONS, **_NO_WRAPPERS)(function)
+    return compiled
+
+
+def array_step(function: FunctionT) -> FunctionT:
+    """Compile a step that only reads and writes arrays given to it, and makes none.
 
     It does not count references to its arrays: within a node of a few examples, counting them
     would cost more than looking at the examples.
     """
-    compiled: FunctionT = numba.njit(nogil=True, cache=True, error_model="numpy", _nrt=False)(
-        function
-    )
+    compiled: FunctionT = numba.njit(**_OPTIONS, **_NO_WRAPPERS, _nrt=False)(function)
     return compiled
 
 
@@ -64,6 +75,25 @@ def with_step(function: FunctionT, name: str, **steps: Callable[..., Any]) -> Ca
     copy.__module__ = plain.__module__
     copy.__doc__ = plain.__doc__
     return copy
+
+
+class _Writable:
+    """The memory of a read-only array, offered as writable."""
+
+    def __init__(self, array: npt.NDArray[Any]) -> None:
+        interface = dict(array.__array_interface__)
+        interface["data"] = (interface["data"][0], False)
+        self.__array_interface__ = interface
+        self.owner = array
+
+
+def kernel_view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array as the kernels were compiled for: a read-only one seen as writable, not copied.
+
+    To Numba read-only is another type, for which every kernel would be compiled again. The
+    arguments passed through here are only read.
+    """
+    return array if array.flags.writeable else np.asarray(_Writable(array))
 
 
 class _CompilationNotice(event.Listener):  # type: ignore[misc]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.jit import kernel
+from orfeon.kernels.jit import step
 from orfeon.kernels.rng import random_unit
 from orfeon.kernels.search import (
     NO_SPLIT,
@@ -19,7 +19,7 @@ from orfeon.kernels.search import (
 from orfeon.table import CATEGORICAL
 
 
-@kernel
+@step
 def value_at(columns, f, row):
     """Value of an ordered attribute, NaN when missing."""
     rank = np.int64(columns.ranks[f * columns.n_rows + row])
@@ -28,7 +28,7 @@ def value_at(columns, f, row):
     return columns.values[columns.value_start[f] + rank]
 
 
-@kernel
+@step
 def project(columns, work, first_term, n_terms, row):
     """Value of a linear combination at a row."""
     total = 0.0
@@ -37,7 +37,7 @@ def project(columns, work, first_term, n_terms, row):
     return total
 
 
-@kernel
+@step
 def search_projection(columns, sample, options, work, begin, end, n_terms, best):
     """Best cut of the linear combination under trial: (score, threshold, missing goes, better)."""
     trial = options.n_combined
@@ -75,7 +75,7 @@ def search_projection(columns, sample, options, work, begin, end, n_terms, best)
     return score, threshold, np.int64(goes), True
 
 
-@kernel
+@step
 def draw_projection(columns, options, work, n_candidates):
     """Draw the attributes and weights of a linear combination; returns its number of terms.
 
@@ -96,7 +96,7 @@ def draw_projection(columns, options, work, n_candidates):
     return n_terms
 
 
-@kernel
+@step
 def find_oblique(columns, sample, options, work, begin, end, n_candidates):
     """The best cut over ``max_features`` random linear combinations: (score, threshold)."""
     choice = work.choice

@@ -7,8 +7,6 @@ of integers and a scan needs one load per example. Missing values get the rank a
 
 from __future__ import annotations
 
-import numpy as np
-
 from orfeon.kernels.jit import kernel
 
 

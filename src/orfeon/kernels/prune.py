@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.jit import kernel
+from orfeon.kernels.jit import kernel, step
 from orfeon.kernels.route import branch_of
 
 
-@kernel
+@step
 def subtree_sums(first_child, n_children, risk, n_nodes, subtree_risk, n_leaves):
     """Risk and number of the leaves below each node."""
     for node in range(n_nodes - 1, -1, -1):
@@ -28,7 +28,7 @@ def subtree_sums(first_child, n_children, risk, n_nodes, subtree_risk, n_leaves)
             n_leaves[node] += n_leaves[child]
 
 
-@kernel
+@step
 def sift_down(heap, key, i, size):
     """Restore the order of a heap of nodes after its entry ``i`` grew."""
     item = heap[i]
@@ -109,7 +109,7 @@ def weakest_links(first_child, n_children, risk, n_nodes, node_alpha, alphas, ri
     return step + 1
 
 
-@kernel
+@step
 def mark_subtree(first_child, n_children, node, marked, stack):
     """Mark a node and all below it."""
     stack[0] = node

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.kernels.criteria import VARIANCE, split_score
-from orfeon.kernels.jit import kernel
+from orfeon.kernels.jit import step
 from orfeon.kernels.rng import random_below, random_unit
 from orfeon.kernels.search import (
     MISSING_LEFT,
@@ -24,7 +24,7 @@ from orfeon.kernels.search import (
 from orfeon.table import CATEGORICAL
 
 
-@kernel
+@step
 def push_candidate(work, n_kept, n_best, score, f, cut, following, missing_goes):
     """Keep a split if it is among the best ``n_best`` so far; returns how many are kept."""
     slot = n_kept
@@ -45,7 +45,7 @@ def push_candidate(work, n_kept, n_best, score, f, cut, following, missing_goes)
     return n_kept
 
 
-@kernel
+@step
 def collect_cuts(columns, sample, options, work, f, first, last, n_kept):
     """Offer every cut of an ordered attribute to the list of the best splits."""
     segments = work.segments
@@ -86,7 +86,7 @@ def collect_cuts(columns, sample, options, work, f, first, last, n_kept):
     return n_kept
 
 
-@kernel
+@step
 def find_among_best(columns, sample, options, work, begin, end, n_candidates):
     """One of the ``n_best`` best splits at random (Dietterich and Kong 1995): (score, threshold).
 
@@ -134,7 +134,7 @@ def find_among_best(columns, sample, options, work, begin, end, n_candidates):
     return work.top_score[slot], cut_between(columns, f, choice[1], choice[2])
 
 
-@kernel
+@step
 def random_categories(columns, work, n):
     """A random proper subset of the ``n`` present categories, in ``trial``."""
     for i in range(n - 1, 0, -1):
@@ -145,7 +145,7 @@ def random_categories(columns, work, n):
         work.trial[work.present[i]] = 1 if i < size else 0
 
 
-@kernel
+@step
 def random_threshold(columns, work, f, begin, end):
     """A threshold uniform between the node's extremes: (threshold, rank, missing goes, varies)."""
     base = np.uint64(f * columns.n_rows)
@@ -181,7 +181,7 @@ def random_threshold(columns, work, f, begin, end):
     return threshold, low, goes, True
 
 
-@kernel
+@step
 def left_statistics(columns, sample, options, work, f, begin, end, cut, goes):
     """Fill ``left`` for a cut, or for the categories under trial; returns (left, whole) weight."""
     base = np.uint64(f * columns.n_rows)
@@ -207,7 +207,7 @@ def left_statistics(columns, sample, options, work, f, begin, end, cut, goes):
     return weight_left, weight
 
 
-@kernel
+@step
 def find_random(columns, sample, options, work, begin, end, n_candidates):
     """The best of one random cut for each of ``max_features`` attributes: (score, threshold)."""
     choice = work.choice

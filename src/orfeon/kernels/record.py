@@ -41,9 +41,9 @@ def record(cls: ClassT) -> ClassT:
 
 
 def _plain(cls: ClassT, fields: list[str]) -> ClassT:
-    def __init__(self: Any, *values: Any) -> None:
+    def initialise(self: Any, *values: Any) -> None:
         for name, value in zip(fields, values, strict=True):
             setattr(self, name, value)
 
-    cls.__init__ = __init__
+    cls.__init__ = initialise  # type: ignore[misc]
     return cls

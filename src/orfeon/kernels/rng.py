@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.jit import array_kernel
+from orfeon.kernels.jit import array_step
 
 
-@array_kernel
+@array_step
 def seed_state(state, seed):
     """Start from a seed; neighbouring seeds give unrelated streams (splitmix64)."""
     z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15)
@@ -17,7 +17,7 @@ def seed_state(state, seed):
     state[0] = z if z != np.uint64(0) else np.uint64(1)
 
 
-@array_kernel
+@array_step
 def random_word(state):
     """The next 32 random bits, in the low half of a word."""
     x = state[0]
@@ -28,13 +28,13 @@ def random_word(state):
     return (x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(32)
 
 
-@array_kernel
+@array_step
 def random_below(state, n):
     """A random integer in 0..n-1, for n up to 2**31."""
     return np.int64((random_word(state) * np.uint64(n)) >> np.uint64(32))
 
 
-@array_kernel
+@array_step
 def random_unit(state):
     """A random number strictly between 0 and 1."""
     return (float(np.int64(random_word(state))) + 0.5) / 4294967296.0

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.jit import kernel
+from orfeon.kernels.jit import kernel, step
 
 #: A missing value goes down every branch.
 ALL_BRANCHES = 65_535
@@ -31,8 +31,8 @@ def apply_ordered(thresholds, links, tree_start, X, first_row, last_row, leaves)
     """Leaf of each row in each tree, ordered attributes without missing values.
 
     ``thresholds`` and ``links`` are the node records seen as float64 and uint64 words: word 2n is
-    the threshold, word 2n + 1 is ``child << 32 | attribute``. ``leaves`` has shape (rows, trees) and
-    starts at ``first_row``.
+    the threshold, word 2n + 1 is ``child << 32 | attribute``. ``leaves`` has shape (rows, trees)
+    and starts at ``first_row``.
     """
     n_trees = tree_start.shape[0] - 1
     x = X.ravel()
@@ -108,7 +108,7 @@ def apply_ordered(thresholds, links, tree_start, X, first_row, last_row, leaves)
                 leaves[i - first_row, t] = node
 
 
-@kernel
+@step
 def branch_of(node, x, row, attribute, threshold, missing, is_categorical, branches,
               projection_start, projection_attribute, projection_weight):  # fmt: skip
     """The branch that a row takes at an inner node, ``ALL_BRANCHES`` when all of them."""
@@ -222,7 +222,7 @@ def sum_supports(leaves, tree_start, value, normalise, first_row, last_row, out)
 
 @kernel
 def count_votes(leaves, tree_start, label, first_row, last_row, out):
-    """Count the labels of the leaves reached, over all trees; ``leaves`` starts at ``first_row``."""
+    """Count the labels of the leaves reached; ``leaves`` starts at ``first_row``."""
     n_trees = tree_start.shape[0] - 1
     for i in range(first_row, last_row):
         for t in range(n_trees):
@@ -230,8 +230,8 @@ def count_votes(leaves, tree_start, label, first_row, last_row, out):
 
 
 @kernel
-def check_nodes(tree_start, attribute, threshold, first_child, n_children, missing, label, n_classes,
-                n_categories, n_projections, branches):  # fmt: skip
+def check_nodes(tree_start, attribute, threshold, first_child, n_children, missing, label,
+                n_classes, n_categories, n_projections, branches):  # fmt: skip
     """0 when the arrays describe trees, otherwise 1 + the first offending node."""
     for t in range(tree_start.shape[0] - 1):
         base = tree_start[t]
@@ -265,7 +265,11 @@ def check_nodes(tree_start, attribute, threshold, first_child, n_children, missi
                 return at + 1
             if j >= 0 and n_categories[j] > 0:
                 start = np.int64(threshold[at])
-                if threshold[at] != start or start < 0 or start + n_categories[j] > branches.shape[0]:
+                if (
+                    threshold[at] != start
+                    or start < 0
+                    or start + n_categories[j] > branches.shape[0]
+                ):
                     return at + 1
                 for c in range(start, start + n_categories[j]):
                     if branches[c] >= width and branches[c] != ALL_BRANCHES:

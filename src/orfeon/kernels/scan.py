@@ -16,20 +16,20 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.kernels.criteria import ENTROPY_TABLE, GINI_FEW, GINI_TWO, VARIANCE, n_log_n
-from orfeon.kernels.jit import array_kernel
+from orfeon.kernels.jit import array_step
 
 #: A score must exceed the best one by more than the rounding of the comparison.
 _TIED = 1.0 + 1e-15
 
 
-@array_kernel
+@array_step
 def scan_gini_two(records, begin, end, shift, mask, packed, left, total, min_leaf, best):
     """Two classes: one accumulator holds the weight (low half) and that of class 1 (high half)."""
     high = np.uint64(32)
     low = np.uint64(0xFFFFFFFF)
     accumulated = np.uint64(left[0] + left[1]) | (np.uint64(left[1]) << high)
     weight = total[0] + total[1]
-    real_weight = float(weight)
+    whole = float(weight)
     ones = float(total[1])
     most = weight - min_leaf
     bar = best * _TIED
@@ -40,7 +40,7 @@ def scan_gini_two(records, begin, end, shift, mask, packed, left, total, min_lea
         following = records[np.uint64(i + 1)]
         if (following >> shift) != (current >> shift):
             weight_left = np.int64(accumulated & low)
-            excess = float(np.int64(accumulated >> high)) * real_weight - float(weight_left) * ones
+            excess = float(np.int64(accumulated >> high)) * whole - float(weight_left) * ones
             shares = float(weight_left) * float(weight - weight_left)
             if excess * excess > bar * shares and weight_left >= min_leaf and weight_left <= most:
                 best = excess * excess / shares
@@ -50,17 +50,18 @@ def scan_gini_two(records, begin, end, shift, mask, packed, left, total, min_lea
     return best, position
 
 
-@array_kernel
+@array_step
 def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_leaf, best):
     """Up to four classes and small weights: four 16-bit counters in one register.
 
-    Keeps the sum of squares on the left, and that on the right through
-    ``sum (T - L)^2 = sum T^2 - 2 sum T L + sum L^2``.
+    With L and T the class weights on the left and in the node, and capitals their sums, the score
+    ``sum L^2 / WL + sum (T - L)^2 / WR`` has the numerator
+    ``W sum L^2 + WL (sum T^2 - 2 sum L T)`` over ``WL WR``; the sums are whole numbers.
     """
     counters = np.uint64(0)
     totals = np.uint64(0)
     squares_left = np.int64(0)
-    squares_total = np.int64(0)
+    squares = np.int64(0)
     products = np.int64(0)
     weight_left = np.int64(0)
     weight = np.int64(0)
@@ -68,10 +69,11 @@ def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_lea
         counters |= np.uint64(left[c]) << np.uint64(16 * c)
         totals |= np.uint64(total[c]) << np.uint64(16 * c)
         squares_left += left[c] * left[c]
-        squares_total += total[c] * total[c]
+        squares += total[c] * total[c]
         products += left[c] * total[c]
         weight_left += left[c]
         weight += total[c]
+    real_weight = float(weight)
     most = weight - min_leaf
     bar = best * _TIED
     position = np.int64(-1)
@@ -88,11 +90,9 @@ def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_lea
         weight_left += w
         following = records[np.uint64(i + 1)]
         if (following >> shift) != (current >> shift):
-            squares_right = squares_total - 2 * products + squares_left
             on_left = float(weight_left)
-            on_right = float(weight - weight_left)
-            crossed = float(squares_left) * on_right + float(squares_right) * on_left
-            shares = on_left * on_right
+            crossed = float(squares_left) * real_weight + on_left * float(squares - 2 * products)
+            shares = on_left * float(weight - weight_left)
             if crossed > bar * shares and weight_left >= min_leaf and weight_left <= most:
                 best = crossed / shares
                 bar = best * _TIED
@@ -101,20 +101,19 @@ def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_lea
     return best, position
 
 
-@array_kernel
+@array_step
 def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, min_leaf, best):
-    """Any number of classes, any weights."""
+    """Any number of classes, any weights; as ``scan_gini_few``, in floating point."""
     squares_left = 0.0
-    squares_total = 0.0
-    products = 0.0
+    rest = 0.0
     weight_left = np.int64(0)
     weight = np.int64(0)
     for c in range(total.shape[0]):
         squares_left += float(left[c]) * float(left[c])
-        squares_total += float(total[c]) * float(total[c])
-        products += float(left[c]) * float(total[c])
+        rest += float(total[c]) * float(total[c] - 2 * left[c])
         weight_left += left[c]
         weight += total[c]
+    whole = float(weight)
     most = weight - min_leaf
     bar = best * _TIED
     position = np.int64(-1)
@@ -126,15 +125,13 @@ def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, mi
         here = left[c]
         left[c] = here + w
         squares_left += float(w) * float(2 * here + w)
-        products += float(w) * float(total[c])
+        rest -= 2.0 * float(w) * float(total[c])
         weight_left += w
         following = records[np.uint64(i + 1)]
         if (following >> shift) != (current >> shift):
-            squares_right = squares_total - 2.0 * products + squares_left
             on_left = float(weight_left)
-            on_right = float(weight - weight_left)
-            crossed = squares_left * on_right + squares_right * on_left
-            shares = on_left * on_right
+            crossed = squares_left * whole + on_left * rest
+            shares = on_left * float(weight - weight_left)
             if crossed > bar * shares and weight_left >= min_leaf and weight_left <= most:
                 best = crossed / shares
                 bar = best * _TIED
@@ -143,8 +140,9 @@ def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, mi
     return best, position
 
 
-@array_kernel
-def scan_entropy(records, begin, end, shift, mask, labels, weights, left, total, table, min_leaf, best):  # fmt: skip
+@array_step
+def scan_entropy(records, begin, end, shift, mask, labels, weights, left, total, table, min_leaf,
+                 best):  # fmt: skip
     """Entropy of any number of classes; ``table`` holds n log2 n, or is empty.
 
     The running sum carries rounding errors, so a split must be better by more than them.
@@ -178,7 +176,9 @@ def scan_entropy(records, begin, end, shift, mask, labels, weights, left, total,
         following = records[np.uint64(i + 1)]
         if (following >> shift) != (current >> shift):
             if tabled:
-                score = running - table[np.uint64(weight_left)] - table[np.uint64(weight - weight_left)]
+                score = (
+                    running - table[np.uint64(weight_left)] - table[np.uint64(weight - weight_left)]
+                )
             else:
                 score = running - n_log_n(float(weight_left)) - n_log_n(float(weight - weight_left))
             if score > best + tolerance and weight_left >= min_leaf and weight_left <= most:
@@ -188,7 +188,7 @@ def scan_entropy(records, begin, end, shift, mask, labels, weights, left, total,
     return best, position
 
 
-@array_kernel
+@array_step
 def scan_variance(records, begin, end, shift, mask, moments, weights, left, total, min_leaf, best):
     """Regression: the largest sum of squared means."""
     weight_left = left[0]
@@ -216,7 +216,7 @@ def scan_variance(records, begin, end, shift, mask, moments, weights, left, tota
     return best, position
 
 
-@array_kernel
+@array_step
 def scan(criterion, records, begin, end, shift, mask, packed, labels, weights, moments,
          left, total, table, min_leaf, best):  # fmt: skip
     """The scan of the criterion."""

@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.kernels.criteria import VARIANCE, split_score
-from orfeon.kernels.jit import kernel
+from orfeon.kernels.jit import step
 
 #: With more classes than two, up to this many present categories all subsets are tried.
 EXHAUSTIVE = 10
 
 
-@kernel
+@step
 def sort_by_key(order, n, key):
     """Sort ``order[:n]`` by ``key[order]`` ascending, in place (Shell's method: no allocation)."""
     gap = 1
@@ -34,7 +34,7 @@ def sort_by_key(order, n, key):
         gap //= 3
 
 
-@kernel
+@step
 def _weight_of(criterion, stats):
     if criterion == VARIANCE:
         return stats[0]
@@ -44,7 +44,7 @@ def _weight_of(criterion, stats):
     return weight
 
 
-@kernel
+@step
 def _scan_prefixes(criterion, histogram, order, n, left, total, weight, min_leaf, best, chosen):
     """Best prefix of ``order``; its members are marked in ``chosen`` when it beats ``best``."""
     found = -1
@@ -64,16 +64,16 @@ def _scan_prefixes(criterion, histogram, order, n, left, total, weight, min_leaf
     return best, found >= 0
 
 
-@kernel
+@step
 def _try_all(criterion, histogram, present, n, left, total, weight, min_leaf, best, chosen):
     """Every subset of the present categories, one category moved at a time (Gray code)."""
     found = False
     best_code = 0
     left[:] = 0
     code = 0
-    for step in range(1, 1 << (n - 1)):
+    for k in range(1, 1 << (n - 1)):
         moved = 0
-        while not (step >> moved) & 1:
+        while not (k >> moved) & 1:
             moved += 1
         code ^= 1 << moved
         if (code >> moved) & 1:
@@ -95,9 +95,9 @@ def _try_all(criterion, histogram, present, n, left, total, weight, min_leaf, be
     return best, found
 
 
-@kernel
+@step
 def best_subset(criterion, histogram, present, n, key, left, total, min_leaf, best, chosen):
-    """Best subset of the ``n`` categories in ``present``; returns (score, whether it beat ``best``).
+    """Best subset of the ``n`` categories in ``present``: (score, whether it beat ``best``).
 
     ``chosen`` is set for the present categories: 1 goes left.
     """

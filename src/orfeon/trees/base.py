@@ -95,8 +95,8 @@ class BaseTree(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         """Check and encode a training set; rows of weight 0 are dropped as if never given."""
         if y is None:
             raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is "
-                "None."
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
             )
         y = self._read_target(y)
         _check_feature_names(self, X, reset=True)
