@@ -23,6 +23,9 @@ NODE = np.dtype([("threshold", "<f8"), ("attribute", "<i4"), ("first_child", "<i
 #: Rows routed at a time, so that their leaves stay in the cache until they are summed.
 _BLOCK = 1024
 
+#: Arrays with one entry per node, beside the nodes themselves.
+_PER_NODE = ("n_children", "missing", "label", "value", "node_weight", "impurity")
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
@@ -112,7 +115,7 @@ class Forest:
     @property
     def is_leaf(self) -> npt.NDArray[np.bool_]:
         """Whether each node is a leaf."""
-        return self.n_children == 0
+        return np.asarray(self.n_children == 0)
 
     @property
     def n_attributes(self) -> int:
@@ -177,7 +180,7 @@ class Forest:
         """Weight of the training examples in each node."""
         if self.node_weight is not None:
             return self.node_weight
-        return self.value.sum(axis=1, dtype=np.float64)
+        return np.asarray(self.value.sum(axis=1, dtype=np.float64))
 
     # -- prediction ----------------------------------------------------------------------------
 
@@ -203,7 +206,7 @@ class Forest:
             )
         else:
             route.apply_general(
-                self.attribute, self.threshold, self.first_child, self.missing, *self._tests(),
+                self.attribute, self.threshold, self.first_child, self.missing, *self._tests(),  # type: ignore[call-arg]
                 self.tree_start, X, first, last, leaves,
             )  # fmt: skip
         return leaves
@@ -267,19 +270,20 @@ class Forest:
             for t in range(len(self)):
                 route.supports_fractional(
                     self.attribute, self.threshold, self.first_child, self.n_children, self.missing,
-                    weight, shares, *self._tests(), t, self.tree_start, X, 0, len(X), out[t],
+                    weight, shares, *self._tests(), t,  # type: ignore[call-arg]
+                    self.tree_start, X, 0, len(X), out[t],
                 )  # fmt: skip
             return out
         leaves = self._leaves(X, 0, len(X), self._route(X))
         at = leaves.T.astype(np.int64) + self.tree_start[:-1, None]
-        return self._shares()[at]
+        return np.asarray(self._shares()[at])
 
     def _shares(self) -> npt.NDArray[np.float64]:
         if self.n_classes == 0:
-            return self.value.astype(np.float64)
+            return np.asarray(self.value, dtype=np.float64)
         value = self.value.astype(np.float64)
         total = value.sum(axis=1, keepdims=True)
-        return np.divide(value, total, out=np.zeros_like(value), where=total > 0)
+        return np.asarray(np.divide(value, total, out=np.zeros_like(value), where=total > 0))
 
     def mean_supports(self, X: Floats) -> npt.NDArray[np.float64]:
         """Supports of each row averaged over the trees.
@@ -295,7 +299,7 @@ class Forest:
             Mean class shares, or the mean prediction.
         """
         if self._is_fractional and np.isnan(X).any():
-            return self.supports(X).mean(axis=0)
+            return np.asarray(self.supports(X).mean(axis=0))
         plain = self._route(X)
         out = np.zeros((len(X), self.value.shape[1]))
         for first in range(0, len(X), _BLOCK):
@@ -324,13 +328,14 @@ class Forest:
         """
         if self._is_fractional and np.isnan(X).any():
             supports = self.supports(X)
-            votes = np.argmax(supports, axis=2).astype(np.int32)
+            votes: npt.NDArray[np.int32] = np.argmax(supports, axis=2).astype(np.int32)
             # A row that knows all it is asked reaches one leaf, whose label has the tie rule in it.
             whole = ~np.isnan(X).any(axis=1)
             votes[:, whole] = self.votes(np.ascontiguousarray(X[whole]))
             return votes
         leaves = self._leaves(X, 0, len(X), self._route(X))
-        return self.label[leaves.T.astype(np.int64) + self.tree_start[:-1, None]]
+        at = leaves.T.astype(np.int64) + self.tree_start[:-1, None]
+        return np.asarray(self.label[at])
 
     def count_votes(self, X: Floats) -> Integers:
         """How many trees vote for each class.
@@ -371,10 +376,10 @@ class Forest:
             Class codes (a tied vote takes the first class), or numbers.
         """
         if self.n_classes == 0:
-            return self.mean_supports(X)[:, 0]
+            return np.asarray(self.mean_supports(X)[:, 0])
         if len(self) == 1:
-            return self.votes(X)[0]
-        return np.argmax(self.count_votes(X), axis=1)
+            return np.asarray(self.votes(X)[0])
+        return np.asarray(np.argmax(self.count_votes(X), axis=1))
 
     def decision_path(self, X: Floats) -> sparse.csr_matrix:
         """Nodes that each row passes through.
@@ -500,13 +505,8 @@ class Forest:
                 np.concatenate([f.projections[1] for f in forests]),
                 np.concatenate([f.projections[2] for f in forests]),
             ),
-            **{
-                name: join(name)
-                for name in (
-                    "n_children", "missing", "label", "value", "branches", "node_weight", "impurity",
-                )
-            },
-        )  # fmt: skip
+            **{name: join(name) for name in (*_PER_NODE, "branches")},
+        )
 
     def validate(self) -> Forest:
         """Check that the arrays describe trees, so that no kernel can leave them.
@@ -528,7 +528,7 @@ class Forest:
             raise ValueError("tree_start must be increasing: every tree has at least one node.")
         if self.nodes.dtype != NODE:
             raise ValueError(f"nodes has dtype {self.nodes.dtype}; {NODE} is expected.")
-        for name in ("n_children", "missing", "label", "value", "node_weight", "impurity"):
+        for name in _PER_NODE:
             array = getattr(self, name)
             if array is not None and len(array) != n:
                 raise ValueError(f"{name} has {len(array)} entries; there are {n} nodes.")
@@ -541,7 +541,8 @@ class Forest:
         self._validate_projections()
         bad = route.check_nodes(
             start, self.attribute, self.threshold, self.first_child, self.n_children, self.missing,
-            self.label, self.n_classes, self.n_categories, len(self.projections[0]) - 1, self.branches,
+            self.label, self.n_classes, self.n_categories, len(self.projections[0]) - 1,
+            self.branches,
         )  # fmt: skip
         if bad:
             tree = int(np.searchsorted(start, bad - 1, side="right") - 1)

@@ -201,7 +201,7 @@ def prune_reduced_error(
         first_child, n_children = forest.first_child[span], forest.n_children[span]
         errors_on_path(
             forest.attribute[span], forest.threshold[span], first_child, n_children,
-            forest.missing[span], forest.label[span], *forest._tests(),
+            forest.missing[span], forest.label[span], *forest._tests(),  # type: ignore[call-arg]
             kernel_view(X), np.array(y, dtype=np.int64), kernel_view(w), error,
         )  # fmt: skip
         tolerance = 0.0 if exact else 1e-13 * float(w.sum())

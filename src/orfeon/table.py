@@ -104,7 +104,8 @@ class Table:
         ordered = np.flatnonzero(~self.schema.is_categorical)
         for j in np.flatnonzero(self.schema.is_categorical):
             code_column(np.ascontiguousarray(X[:, j]), self.n_values[j], self.ranks[j])
-        records, values = [], []
+        records: list[npt.NDArray[Any]] = []
+        values: list[npt.NDArray[np.float64]] = []
         value_counts = np.zeros(self.n_attributes, dtype=np.int64)
         # Columns are sorted in blocks: few NumPy calls when there are few rows, little memory
         # when there are many.

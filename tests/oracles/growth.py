@@ -169,7 +169,9 @@ class Judge:
 
     def leaves_enough(self, split: Split, rows: list[int]) -> bool:
         """Whether both children of a split would be heavy enough."""
-        return leaves_enough(split, rows, self.sizes, self.growth.min_samples_leaf)
+        least = self.growth.min_samples_leaf
+        # Up to the default the limits ask for nothing: a light example may be set apart.
+        return leaves_enough(split, rows, self.sizes, 0 if least <= 1 else least)
 
     def category_keys(self, rows: list[int], j: int, present: list[int]) -> list[dict[int, Any]]:
         column = self.problem.X[:, j]
@@ -192,7 +194,8 @@ class Judge:
         """Whether the limits on the node itself, and its impurity, let it be split."""
         rows = self.rows[node.index]
         deep = self.growth.max_depth is not None and node.depth >= self.growth.max_depth
-        small = sum(self.sizes[r] for r in rows) < self.growth.min_samples_split
+        least = self.growth.min_samples_split
+        small = least > 2 and sum(self.sizes[r] for r in rows) < least
         return not (deep or small or self.examples.is_pure(rows))
 
     def check_statistics(self, node: Node) -> None:

@@ -132,9 +132,9 @@ def grow_pruned_forest(
     def grow(block: slice) -> Forest:
         prepared = trees.prepare(block)
         ones = np.ones(block.stop - block.start)
-        starts, *grown = grow_cross_validated(
+        starts, *grown = grow_cross_validated(  # type: ignore[call-arg]
             *prepared.arguments, kernel_view(X), groups, n_folds, one_standard_error, keep_a_split,
-            prepared.whole.scale / prepared.moment_scale * ones, prepared.whole.unit * ones,
+            ones / prepared.target_scale, prepared.whole.unit * ones,
         )  # fmt: skip
         path, step = grown[13:]
         chosen[block.stop] = CrossValidation(

@@ -46,7 +46,7 @@ class Growth:
         Limits; with ``max_leaf_nodes`` the node of greatest decrease is split first.
     min_samples_split, min_samples_leaf : float, default=2 and 1
         Least weight of a node to be split, and of a leaf. Whole-number weights count as copies;
-        others are taken relative to their mean.
+        others are taken relative to their mean. The defaults ask for nothing.
     min_impurity_decrease : float, default=0.0
         Least weighted impurity decrease of a split.
     max_features : int, optional
@@ -76,49 +76,50 @@ def _columns(table: Table) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _criterion(growth: Growth, n_classes: int, whole: Whole) -> int:
-    """The variant of the criterion that fits the number of classes and the size of the weights."""
+def _criteria(growth: Growth, n_classes: int, whole: Whole) -> Integers:
+    """The variant of the criterion that fits the number of classes and each tree's weights."""
+    n_trees, total = len(whole.exact), whole.total
     if growth.criterion == "variance":
-        return criteria.VARIANCE
-    heaviest = int(whole.weights.sum(axis=1).max())
+        return np.full(n_trees, criteria.VARIANCE)
     if growth.criterion == "entropy":
-        small = whole.exact and heaviest < _MAX_TABLE
-        return criteria.ENTROPY_TABLE if small else criteria.ENTROPY
-    if whole.exact and n_classes == 2:
-        return criteria.GINI_TWO
-    if whole.exact and n_classes <= 4 and heaviest < 1 << 16:
-        return criteria.GINI_FEW
-    return criteria.GINI
+        tabled = whole.exact & (total < _MAX_TABLE)
+        return np.where(tabled, criteria.ENTROPY_TABLE, criteria.ENTROPY)
+    if n_classes == 2:
+        return np.where(whole.exact, criteria.GINI_TWO, criteria.GINI)
+    packed = whole.exact & (total < 1 << 16) & (n_classes <= 4)
+    return np.where(packed, criteria.GINI_FEW, criteria.GINI)
 
 
-def _n_log_n(criterion: int, whole: Whole) -> Floats:
-    if criterion != criteria.ENTROPY_TABLE:
+def _n_log_n(variants: Integers, whole: Whole) -> Floats:
+    tabled = variants == criteria.ENTROPY_TABLE
+    if not tabled.any():
         return np.zeros(0)
-    n = np.arange(int(whole.weights.sum(axis=1).max()) + 1, dtype=np.float64)
+    n = np.arange(int(whole.total[tabled].max()) + 1, dtype=np.float64)
     n[1:] *= np.log2(n[1:])
     return n
 
 
-def _limits(growth: Growth, whole: Whole) -> Integers:
-    slack = 1.0 if whole.exact else 1.0 - 1e-9  # rounding must not forbid what is just allowed
-    tie = np.zeros(len(whole.scale)) if whole.exact else _TIE * whole.weights.sum(axis=1)
-    least_leaf = np.maximum(np.ceil(growth.min_samples_leaf * whole.unit * slack), 1)
-    least_split = np.ceil(growth.min_samples_split * whole.unit * slack)
-    return np.column_stack([least_split, least_leaf, tie]).astype(np.int64)
+def _limits(growth: Growth, variants: Integers, whole: Whole) -> Integers:
+    """What is particular to each tree: least weights, what a tie is, variant of the criterion."""
+    # Rounding must not forbid what is just allowed.
+    unit = whole.unit * np.where(whole.exact, 1.0, 1.0 - 1e-9)
+    tie = np.where(whole.exact, 0.0, _TIE * whole.total)
+    # The defaults ask for nothing: however light, an example may be set apart.
+    leaf = 1.0 if growth.min_samples_leaf <= 1 else np.ceil(growth.min_samples_leaf * unit)
+    split = 0.0 if growth.min_samples_split <= 2 else np.ceil(growth.min_samples_split * unit)
+    ones = np.ones(len(unit))
+    return np.column_stack([split * ones, leaf * ones, tie, variants]).astype(np.int64)
 
 
-def _least_decrease(growth: Growth, whole: Whole, moment_scale: float) -> Floats:
+def _least_decrease(growth: Growth, whole: Whole, target_scale: Floats) -> Floats:
     if growth.min_impurity_decrease <= 0:
         # Splits without gain are made: they may open the way to one that has it.
         return np.full(len(whole.scale), -np.inf)
-    total = whole.weights.sum(axis=1)
-    least = growth.min_impurity_decrease * total.astype(np.float64)
-    if growth.criterion == "variance":
-        least *= (moment_scale / whole.scale) ** 2
-    return least * (1.0 - 1e-12)
+    least = growth.min_impurity_decrease * whole.total * (1.0 - 1e-12)
+    return np.asarray(least * target_scale**2 if growth.criterion == "variance" else least)
 
 
-def _settings(growth: Growth, criterion: int, n_classes: int, n_attributes: int) -> Integers:
+def _settings(growth: Growth, n_classes: int, n_attributes: int) -> Integers:
     def limit(value: int | None) -> int:
         return NO_LIMIT if value is None else int(value)
 
@@ -126,7 +127,7 @@ def _settings(growth: Growth, criterion: int, n_classes: int, n_attributes: int)
     most = growth.max_features if oblique else min(growth.max_features or NO_LIMIT, n_attributes)
     return np.array(
         [
-            criterion, n_classes or 2, growth.splitter == "best", limit(growth.max_depth),
+            0, n_classes or 2, growth.splitter == "best", limit(growth.max_depth),
             limit(growth.max_leaf_nodes), most or n_attributes, growth.n_best,
             min(growth.n_combined, n_attributes) if oblique else 0,
         ],
@@ -134,7 +135,7 @@ def _settings(growth: Growth, criterion: int, n_classes: int, n_attributes: int)
     )  # fmt: skip
 
 
-def _kernel(growth: Growth, table: Table) -> Callable[..., Any]:
+def _kernel(growth: Growth, table: Table) -> Any:
     if growth.splitter == "random":
         return grow_random
     if growth.splitter == "oblique":
@@ -216,8 +217,8 @@ class Prepared:
     n_classes: int
     whole: Whole
     arguments: tuple[Any, ...]
-    moment_scale: float
-    centre: float
+    target_scale: Floats
+    centre: Floats
 
     def forest(self, starts: Integers, grown: list[Any]) -> Forest:
         """Pack what a kernel grew."""
@@ -229,15 +230,19 @@ class Prepared:
         packed["attribute"] = attribute[:n]
         packed["first_child"] = first_child[:n]
         stats = stats[:n]
-        scale = np.repeat(self.whole.scale * np.ones(len(starts) - 1), np.diff(starts))
+        sizes, ones = np.diff(starts), np.ones(len(starts) - 1)
+        scale = np.repeat(self.whole.scale * ones, sizes)
         node_weight = impurity = None
         value: npt.NDArray[Any]
         if self.n_classes:
-            value = stats.astype(np.uint32) if self.whole.exact else stats / scale[:, None]
+            exact = self.whole.exact.all()
+            value = stats.astype(np.uint32) if exact else stats / scale[:, None]
         else:
             weight = stats[:, 0].astype(np.float64)
             node_weight = weight / scale
-            value = (self.centre + stats[:, 1] / self.moment_scale / node_weight)[:, None]
+            centre = np.repeat(self.centre * ones, sizes)
+            target_scale = np.repeat(self.target_scale * ones, sizes)
+            value = (centre + stats[:, 1] / weight / target_scale)[:, None]
             impurity = spread[:n] / weight
         return Forest(
             tree_start=starts,
@@ -293,31 +298,30 @@ class Trees:
         growth, n_classes = self.growth, self.n_classes
         seeds = self.seeds[block]
         whole = whole_weights(_rows_of(self.weights, block))
-        criterion = _criterion(growth, n_classes, whole)
+        variants = _criteria(growth, n_classes, whole)
         y = _rows_of(self.y, block)
-        labels, moments, targets = np.zeros((1, 0), np.uint16), np.zeros((1, 0), np.int64), None
-        moment_scale, centre = 1.0, 0.0
+        labels, moments = np.zeros((1, 0), np.uint16), np.zeros((1, 0), np.int64)
+        targets, target_scale, centre = np.zeros((1, 0)), np.ones(1), np.zeros(1)
         if n_classes:
             labels = np.array(y, dtype=np.uint16)
         else:
             fixed = fixed_targets(np.asarray(y, dtype=np.float64), whole)
             moments, targets = fixed.moments, fixed.targets
-            moment_scale, centre = fixed.scale, fixed.centre
-        limits = _limits(growth, whole) * np.ones((len(seeds), 1), np.int64)
+            target_scale, centre = fixed.scale, fixed.centre
         arguments = (
             *_columns(self.table),
-            _settings(growth, criterion, n_classes, self.table.n_attributes),
+            _settings(growth, n_classes, self.table.n_attributes),
             labels,
             whole.weights,
             moments,
-            np.zeros((1, 0)) if targets is None else targets,
-            limits,
-            _least_decrease(growth, whole, moment_scale) * np.ones(len(seeds)),
+            targets,
+            _limits(growth, variants, whole) * np.ones((len(seeds), 1), np.int64),
+            _least_decrease(growth, whole, target_scale) * np.ones(len(seeds)),
             seeds,
             np.array(_rows_of(self.candidates, block)),
-            _n_log_n(criterion, whole),
+            _n_log_n(variants, whole),
         )
-        return Prepared(self.table, n_classes, whole, arguments, moment_scale, centre)
+        return Prepared(self.table, n_classes, whole, arguments, target_scale, centre)
 
     def grow_in_blocks(
         self,

@@ -105,7 +105,7 @@ def grow_igp_forest(
             prepared.arguments
         )
         own_halves = halves[block] if len(halves) > 1 else halves
-        starts, *grown = grow_igp(
+        starts, *grown = grow_igp(  # type: ignore[call-arg]
             *table_arguments, settings, labels, whole, limits, block_seeds, subset, logs,
             kernel_view(X),
             np.ascontiguousarray(own_halves), MAX_ROUNDS,

@@ -31,18 +31,23 @@ class Whole:
         What one unit of weight became.
     unit : ndarray of shape (n_trees,)
         The weight that counts as one example, in integer units.
-    exact : bool
+    exact : ndarray of bool of shape (n_trees,)
         Whether they are counts.
     """
 
     weights: Integers
     scale: Floats
     unit: Floats
-    exact: bool
+    exact: npt.NDArray[np.bool_]
+
+    @property
+    def total(self) -> Integers:
+        """Sum of each tree's integers."""
+        return np.asarray(self.weights.sum(axis=1))
 
 
 def whole_weights(weights: npt.NDArray[Any]) -> Whole:
-    """Turn weights into integers whose sums are exact.
+    """Turn weights into integers whose sums are exact, tree by tree.
 
     Parameters
     ----------
@@ -61,17 +66,22 @@ def whole_weights(weights: npt.NDArray[Any]) -> Whole:
     >>> whole_weights(np.array([[2.0, 0.0, 1.0]])).weights
     array([[2, 0, 1]])
     """
-    n_trees = len(weights)
-    counts = weights.astype(np.int64)
-    whole = weights.dtype.kind in "iu" or np.array_equal(counts, weights)
-    if whole and counts.sum(axis=1).max() < _MAX_COUNT:
-        return Whole(counts, np.ones(n_trees), np.ones(n_trees), True)
-    total = weights.sum(axis=1, dtype=np.float64)
-    scale = np.exp2(np.floor(np.log2(_FIXED_POINT / total)))
-    fixed = np.rint(weights * scale[:, None]).astype(np.int64)
-    fixed[(fixed == 0) & (weights > 0)] = 1  # too small to weigh, but present
-    unit = total / (weights > 0).sum(axis=1) * scale
-    return Whole(fixed, scale, unit, False)
+    if weights.dtype.kind in "iu" and weights.max() < _MAX_COUNT:
+        counts = np.array(weights, dtype=np.int64)
+        if counts.sum(axis=1).max() < _MAX_COUNT:
+            ones = np.ones(len(counts))
+            return Whole(counts, ones, ones, np.ones(len(counts), dtype=bool))
+    real = np.asarray(weights, dtype=np.float64)
+    total = real.sum(axis=1)
+    counted = (real == np.rint(real)).all(axis=1)
+    exact = counted & (total < _MAX_COUNT)
+    # A little more than the total, so that its last bits do not decide between two scales.
+    scale = np.exp2(np.floor(np.log2(_FIXED_POINT / (total * (1 + 1e-9)))))
+    scale = np.where(exact, 1.0, scale)
+    fixed = np.rint(real * scale[:, None]).astype(np.int64)
+    fixed[(fixed == 0) & (real > 0)] = 1  # too small to weigh, but present
+    mean = np.where(counted, 1.0, total / (real > 0).sum(axis=1))
+    return Whole(fixed, scale, mean * scale, exact)
 
 
 @dataclass(frozen=True)
@@ -81,32 +91,52 @@ class FixedTargets:
     Parameters
     ----------
     moments : ndarray of int64 of shape (n_trees, n_rows)
-        Weight times centred target.
-    targets : ndarray of shape (1 or n_trees, n_rows)
+        Integer weight times centred target.
+    targets : ndarray of shape (n_trees, n_rows)
         Centred targets.
-    scale : float
-        What one unit of weighted target became.
-    centre : float
+    scale : ndarray of shape (n_trees,)
+        What one unit of the target became.
+    centre : ndarray of shape (n_trees,)
         What was subtracted from the targets.
     """
 
     moments: Integers
     targets: Floats
-    scale: float
-    centre: float
+    scale: Floats
+    centre: Floats
 
 
 def fixed_targets(y: Floats, whole: Whole) -> FixedTargets:
-    """Weight times target as integers, so that sums do not depend on the order of the rows."""
-    # Any number near the mean will do; one of the targets keeps whole numbers whole.
-    centre = float(y.flat[np.argmin(np.abs(y - y.mean()))])
-    centred = y - centre
-    weights = whole.weights / whole.scale[:, None]
-    largest = float(np.abs(centred).max()) or 1.0
-    room = _MAX_MOMENT / (largest * float(weights.sum(axis=1).max()))
-    scale = float(np.exp2(np.floor(np.log2(min(room, (1 << 53) / largest)))))
-    if whole.exact:
-        moments = whole.weights * np.rint(centred * scale).astype(np.int64)
-    else:
-        moments = np.rint(weights * centred * scale).astype(np.int64)
-    return FixedTargets(np.atleast_2d(moments), np.atleast_2d(centred), scale, centre)
+    """Weight times target as integers, so that sums do not depend on the order of the rows.
+
+    Parameters
+    ----------
+    y : ndarray of shape (1 or n_trees, n_rows)
+        Targets.
+    whole : Whole
+        The trees' weights.
+
+    Returns
+    -------
+    FixedTargets
+        Each tree's moments, made from the examples that it sees.
+    """
+    n_trees = max(len(y), len(whole.weights))
+    y = np.broadcast_to(y, (n_trees, y.shape[1]))
+    weights = np.broadcast_to(whole.weights, y.shape)
+    moments, targets = np.empty(y.shape, np.int64), np.empty(y.shape)
+    scales, centres = np.empty(n_trees), np.empty(n_trees)
+    for t in range(n_trees):
+        # The centre is one of the targets, so that whole numbers stay whole.
+        distinct = np.unique(y[t][weights[t] > 0])
+        centres[t] = distinct[len(distinct) // 2]
+        targets[t] = y[t] - centres[t]
+        largest = float(max(distinct[-1] - centres[t], centres[t] - distinct[0])) or 1.0
+        room = _MAX_MOMENT / (largest * float(weights[t].sum()))
+        scales[t] = np.exp2(np.floor(np.log2(min(room, float(1 << 53) / largest))))
+        if whole.exact[t if len(whole.exact) > 1 else 0]:
+            fixed = np.rint(np.where(weights[t] > 0, targets[t], 0.0) * scales[t])
+            moments[t] = weights[t] * fixed.astype(np.int64)
+        else:
+            moments[t] = np.rint(weights[t] * np.where(weights[t] > 0, targets[t], 0.0) * scales[t])
+    return FixedTargets(moments, targets, scales, centres)

@@ -219,6 +219,7 @@ def _grow_block(records, ranks, segment, kind, n_values, value_start, values, sh
         options.min_split = limits[t, 0]
         options.min_leaf = limits[t, 1]
         options.tie = limits[t, 2]
+        options.criterion = limits[t, 3]
         options.min_decrease = min_decrease[t]
         sample = Sample(
             labels[t if labels.shape[0] > 1 else 0],
@@ -251,7 +252,7 @@ def _grow_block(records, ranks, segment, kind, n_values, value_start, values, sh
     )  # fmt: skip
 
 
-def _block_kernel(name, find):  # type: ignore[no-untyped-def]
+def _block_kernel(name, find):
     """The kernel that grows with one way of finding splits."""
     searching = inlined(with_step(consider, f"consider_{name}", find_split=find))
     growing = inlined(with_step(grow_open, f"grow_open_{name}", consider=searching))

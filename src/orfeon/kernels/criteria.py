@@ -79,6 +79,14 @@ def decrease(criterion, score, total):
 
 
 @array_step
+def is_better(criterion, score, best, weight):
+    """Whether a score beats the best one by more than rounding."""
+    if criterion == ENTROPY_TABLE or criterion == ENTROPY:
+        return score > best + 1e-12 * n_log_n(float(weight))
+    return score > best * (1.0 + 1e-15)
+
+
+@array_step
 def best_possible(criterion, total):
     """A score that no split of the node can beat, so that the search may stop there; else +inf.
 

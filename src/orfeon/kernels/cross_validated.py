@@ -182,6 +182,7 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
         options.min_split = limits[t, 0]
         options.min_leaf = limits[t, 1]
         options.tie = limits[t, 2]
+        options.criterion = limits[t, 3]
         options.min_decrease = min_decrease[t]
         own_labels = labels[t if labels.shape[0] > 1 else 0]
         own_weights = weights[t if weights.shape[0] > 1 else 0]

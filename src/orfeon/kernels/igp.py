@@ -146,14 +146,13 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
         options.min_split = limits[t, 0]
         options.min_leaf = limits[t, 1]
         options.tie = limits[t, 2]
+        options.criterion = limits[t, 3]
         own_labels = labels[t if labels.shape[0] > 1 else 0]
         own_weights = weights[t if weights.shape[0] > 1 else 0]
         half = halves[t if halves.shape[0] > 1 else 0]
         empty = np.zeros(0, np.int64)
         sample = Sample(own_labels, half_weights, packed, empty, np.zeros(0))
         seed_state(work.random, seeds[t])
-        for k in range(n_candidates):
-            work.candidates[k] = candidates[t if candidates.shape[0] > 1 else 0, k]
         n_nodes = np.int64(1)
         done = False
         while not done:
@@ -171,6 +170,8 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
             state = work.random[0]
             while True:
                 work.random[0] = state
+                for k in range(n_candidates):
+                    work.candidates[k] = candidates[t if candidates.shape[0] > 1 else 0, k]
                 if rounds[t] == 0:
                     n_open = open_root(columns, sample, options, work, nodes, n_candidates)
                     for c in range(options.n_stats):

@@ -61,28 +61,40 @@ def collect_cuts(columns, sample, options, work, f, first, last, n_kept):
         known -= 1
         row = np.int64(segments[known] & columns.mask)
         add_row(options.criterion, sample.labels, sample.weights, sample.moments, row, aside)
-    weight = 0
-    for c in range(options.n_stats if options.criterion != VARIANCE else 1):
+    weight = np.int64(0)
+    weight_aside = np.int64(0)
+    n_weights = 1 if options.criterion == VARIANCE else options.n_stats
+    for c in range(n_weights):
         weight += work.total[c]
-    for with_missing in range(2 if known < last else 1):
-        for c in range(options.n_stats):
-            left[c] = aside[c] if with_missing else 0
-        goes = NONE_MISSING if known == last else (MISSING_LEFT if with_missing else MISSING_RIGHT)
-        for i in range(first, (known if with_missing else last) - 1):
-            row = np.int64(segments[i] & columns.mask)
-            add_row(options.criterion, sample.labels, sample.weights, sample.moments, row, left)
-            cut = np.int64(segments[i] >> shift)
-            following = np.int64(segments[i + 1] >> shift)
-            if cut == following:
-                continue
-            weight_left = 0
-            for c in range(options.n_stats if options.criterion != VARIANCE else 1):
-                weight_left += left[c]
+        weight_aside += aside[c]
+    for i in range(first, last - 1):
+        row = np.int64(segments[i] & columns.mask)
+        add_row(options.criterion, sample.labels, sample.weights, sample.moments, row, left)
+        cut = np.int64(segments[i] >> shift)
+        following = np.int64(segments[i + 1] >> shift)
+        if cut == following:
+            continue
+        weight_left = np.int64(0)
+        for c in range(n_weights):
+            weight_left += left[c]
+        goes = np.int64(NONE_MISSING if known == last else MISSING_RIGHT)
+        score = -np.inf
+        if weight_left >= options.min_leaf and weight - weight_left >= options.min_leaf:
+            score = split_score(options.criterion, left, work.total)
+        if known < last and i + 1 < known:
+            # The missing values take the better side of each cut.
+            weight_left += weight_aside
             if weight_left >= options.min_leaf and weight - weight_left >= options.min_leaf:
-                score = split_score(options.criterion, left, work.total)
-                n_kept = push_candidate(
-                    work, n_kept, options.n_best, score, f, cut, following, goes
-                )
+                for c in range(options.n_stats):
+                    left[c] += aside[c]
+                other = split_score(options.criterion, left, work.total)
+                for c in range(options.n_stats):
+                    left[c] -= aside[c]
+                if other > score:
+                    score = other
+                    goes = np.int64(MISSING_LEFT)
+        if score > -np.inf:
+            n_kept = push_candidate(work, n_kept, options.n_best, score, f, cut, following, goes)
     return n_kept
 
 

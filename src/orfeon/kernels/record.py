@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from typing import Any, TypeVar, get_type_hints
 
-import numba
 from numba import types
+from numba.core import config
 from numba.experimental import structref
 
 ClassT = TypeVar("ClassT", bound=type)
@@ -22,7 +22,7 @@ def record(cls: ClassT) -> ClassT:
     With compilation disabled it becomes a plain class with the same constructor.
     """
     fields = list(get_type_hints(cls))
-    if numba.config.DISABLE_JIT:
+    if config.DISABLE_JIT:
         return _plain(cls, fields)
 
     class RecordType(types.StructRef):  # type: ignore[misc]

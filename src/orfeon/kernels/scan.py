@@ -141,13 +141,12 @@ def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, mi
 
 
 @array_step
-def scan_entropy(records, begin, end, shift, mask, labels, weights, left, total, table, min_leaf,
-                 best):  # fmt: skip
-    """Entropy of any number of classes; ``table`` holds n log2 n, or is empty.
+def scan_entropy(records, begin, end, shift, mask, labels, weights, left, total, tabled,
+                 table, min_leaf, best):  # fmt: skip
+    """Entropy of any number of classes; with ``tabled`` it looks n log2 n up in ``table``.
 
     The running sum carries rounding errors, so a split must be better by more than them.
     """
-    tabled = table.shape[0] > 0
     running = 0.0
     weight_left = np.int64(0)
     weight = np.int64(0)
@@ -230,6 +229,7 @@ def scan(criterion, records, begin, end, shift, mask, packed, labels, weights, m
         )
     if criterion >= ENTROPY_TABLE:
         return scan_entropy(
-            records, begin, end, shift, mask, labels, weights, left, total, table, min_leaf, best
-        )
+            records, begin, end, shift, mask, labels, weights, left, total,
+            criterion == ENTROPY_TABLE, table, min_leaf, best,
+        )  # fmt: skip
     return scan_gini(records, begin, end, shift, mask, labels, weights, left, total, min_leaf, best)

@@ -12,7 +12,7 @@ from orfeon.kernels.criteria import GINI_FEW, GINI_TWO, VARIANCE, best_possible
 from orfeon.kernels.jit import array_step, inlined, step, with_step
 from orfeon.kernels.rng import random_below
 from orfeon.kernels.scan import scan, scan_gini_few, scan_gini_two
-from orfeon.kernels.subset import best_subset
+from orfeon.kernels.subset import best_subset, sort_by_key
 from orfeon.table import CATEGORICAL, SORTED
 
 #: In place of an attribute: the node has no split, or it tests a linear combination.
@@ -124,6 +124,8 @@ def fill_histogram(columns, sample, options, work, f, begin, end):
         )  # fmt: skip
     for i in range(n):
         work.count[work.present[i]] = 0
+        work.key[work.present[i]] = float(work.present[i])
+    sort_by_key(work.present, n, work.key)  # in the order of the codes, not of the rows
     return n
 
 

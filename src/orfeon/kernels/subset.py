@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.criteria import VARIANCE, split_score
+from orfeon.kernels.criteria import VARIANCE, is_better, split_score
 from orfeon.kernels.jit import step
 
 #: With more classes than two, up to this many present categories all subsets are tried.
@@ -55,7 +55,7 @@ def _scan_prefixes(criterion, histogram, order, n, left, total, weight, min_leaf
         weight_left = _weight_of(criterion, left)
         if weight_left >= min_leaf and weight - weight_left >= min_leaf:
             score = split_score(criterion, left, total)
-            if score > best:
+            if is_better(criterion, score, best, weight):
                 best = score
                 found = i
     if found >= 0:
@@ -85,7 +85,7 @@ def _try_all(criterion, histogram, present, n, left, total, weight, min_leaf, be
         weight_left = _weight_of(criterion, left)
         if weight_left >= min_leaf and weight - weight_left >= min_leaf:
             score = split_score(criterion, left, total)
-            if score > best:
+            if is_better(criterion, score, best, weight):
                 best = score
                 best_code = code
                 found = True

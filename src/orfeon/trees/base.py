@@ -240,7 +240,7 @@ class TreeClassifierMixin(ClassifierMixin):  # type: ignore[misc]
     forest_: Forest
 
     def _read_target(self, y: Any) -> npt.NDArray[Any]:
-        target: npt.NDArray[Any] = super()._read_target(y)  # type: ignore[misc]
+        target: npt.NDArray[Any] = super()._read_target(y)
         check_classification_targets(target)
         return target
 
@@ -281,7 +281,7 @@ class TreeClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         ndarray of shape (n_rows, n_classes)
             Shares, in the order of ``classes_``.
         """
-        encoded: Floats = self._encode(X)  # type: ignore[attr-defined]
+        encoded: Floats = self._encode(X)
         return self.forest_.mean_supports(encoded)
 
     def predict_log_proba(self, X: Any) -> Floats:
@@ -313,8 +313,8 @@ class TreeClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         ndarray of shape (n_rows,)
             Classes.
         """
-        encoded: Floats = self._encode(X)  # type: ignore[attr-defined]
-        return self.classes_[self.forest_.predict(encoded)]
+        encoded: Floats = self._encode(X)
+        return np.asarray(self.classes_[self.forest_.predict(encoded)])
 
 
 class TreeRegressorMixin(RegressorMixin):  # type: ignore[misc]
@@ -327,7 +327,7 @@ class TreeRegressorMixin(RegressorMixin):  # type: ignore[misc]
         return "variance"
 
     def _read_target(self, y: Any) -> npt.NDArray[Any]:
-        target: npt.NDArray[Any] = super()._read_target(y)  # type: ignore[misc]
+        target: npt.NDArray[Any] = super()._read_target(y)
         return target.astype(np.float64)
 
     def _code_target(
@@ -348,5 +348,5 @@ class TreeRegressorMixin(RegressorMixin):  # type: ignore[misc]
         ndarray of shape (n_rows,)
             Predictions.
         """
-        encoded: Floats = self._encode(X)  # type: ignore[attr-defined]
+        encoded: Floats = self._encode(X)
         return np.asarray(self.forest_.predict(encoded))

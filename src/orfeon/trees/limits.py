@@ -48,7 +48,7 @@ def least_weight(limit: float, total: float) -> float:
     float
         The least weight.
     """
-    return float(limit) if isinstance(limit, Integral) else float(np.ceil(limit * total))
+    return float(np.ceil(limit * total)) if limit < 1 else float(limit)
 
 
 def attributes_per_node(max_features: Any, n_attributes: int) -> int | None:
@@ -78,7 +78,7 @@ def attributes_per_node(max_features: Any, n_attributes: int) -> int | None:
         return max(1, int(np.sqrt(n_attributes)))
     if max_features == "log2":
         return int(np.log2(n_attributes) + 1)
-    if isinstance(max_features, Integral):
+    if isinstance(max_features, int | np.integer):
         if max_features > n_attributes:
             raise ValueError(
                 f"max_features={max_features} is more than the {n_attributes} attributes of X."
