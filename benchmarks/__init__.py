@@ -1,0 +1,10 @@
+"""Ratios against peers: ``python -m benchmarks <suite>``, one file a question."""
+
+from __future__ import annotations
+
+#: Suites by name and the modules they live in. A suite is a function ``suite(quick) -> Suite``.
+SUITES = {
+    "trees": "benchmarks.trees",
+    "start": "benchmarks.start",
+    "scale": "benchmarks.scale",
+}

@@ -1,0 +1,312 @@
+"""What was measured, as a table to read and as JSON lines to keep."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from benchmarks.environment import machine, versions
+from benchmarks.timing import Timing
+
+Unit = Literal["x", "s", "ms", "GB"]
+
+#: Below this share of a core, others used the machine too much for seconds to mean anything.
+_BUSY = 0.85
+#: Above it, a contender that was asked for one thread used more.
+_SEVERAL = 1.1
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a figure must be.
+
+    Parameters
+    ----------
+    bound : {"at least", "at most"}
+        Which side is allowed.
+    limit : float
+        The limit itself, which is allowed.
+    unit : {"x", "s", "ms", "GB"}
+        Times as fast as the peer, seconds, milliseconds or gigabytes.
+
+    Examples
+    --------
+    >>> target = Target("at least", 12, "x")
+    >>> str(target), target.is_met(12.0), target.is_met(11.9)
+    ('>= 12x', True, False)
+    """
+
+    bound: Literal["at least", "at most"]
+    limit: float
+    unit: Unit
+
+    def is_met(self, figure: float) -> bool:
+        """Whether a figure is on the right side.
+
+        Parameters
+        ----------
+        figure : float
+            The figure, in the target's unit.
+
+        Returns
+        -------
+        bool
+            Whether it is.
+        """
+        return figure >= self.limit if self.bound == "at least" else figure <= self.limit
+
+    def __str__(self) -> str:
+        sign = ">=" if self.bound == "at least" else "<="
+        return f"{sign} {_with_unit(self.limit, self.unit)}"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One line of a report: a case, against one peer or alone.
+
+    Parameters
+    ----------
+    case : str
+        What was done.
+    n, d : int
+        Rows and attributes.
+    figure : float
+        What was measured, in ``unit``; times as fast as the peer when that is ``"x"``.
+    unit : {"x", "s", "ms", "GB"}
+        Unit of the figure.
+    seconds : float, optional
+        Seconds of orfeon.
+    spread : float, optional
+        Their range over the rounds, as a share of the median.
+    peer : str, optional
+        Who it is compared with.
+    peer_seconds, peer_spread : float, optional
+        The same of the peer.
+    target : Target, optional
+        What the figure must be.
+    notes : sequence of str
+        What a reader must know.
+    detail : mapping
+        Further figures, for the JSON line.
+    """
+
+    case: str
+    n: int
+    d: int
+    figure: float
+    unit: Unit
+    seconds: float | None = None
+    spread: float | None = None
+    peer: str | None = None
+    peer_seconds: float | None = None
+    peer_spread: float | None = None
+    target: Target | None = None
+    notes: Sequence[str] = ()
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ratio(self) -> float | None:
+        """Times as fast as the peer, where there is one."""
+        if self.seconds is None or self.peer_seconds is None:
+            return None
+        return self.peer_seconds / self.seconds
+
+    @property
+    def is_met(self) -> bool | None:
+        """Whether the target is met; None without one."""
+        return None if self.target is None else self.target.is_met(self.figure)
+
+    def as_json(self, *, quick: bool) -> str:
+        """Everything in one line of JSON.
+
+        Parameters
+        ----------
+        quick : bool
+            Whether this was the quick form.
+
+        Returns
+        -------
+        str
+            A JSON object.
+        """
+        target = None if self.target is None else str(self.target)
+        record = {
+            "case": self.case, "peer": self.peer, "seconds": self.seconds,
+            "peer_seconds": self.peer_seconds, "ratio": self.ratio, "figure": self.figure,
+            "unit": self.unit, "target": target, "ok": self.is_met, "n": self.n, "d": self.d,
+            "spread": self.spread, "peer_spread": self.peer_spread, "notes": list(self.notes),
+            "detail": dict(self.detail), "quick": quick, "machine": machine(),
+            "versions": versions(), "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        }  # fmt: skip
+        return json.dumps(record)
+
+
+def compare(
+    case: str,
+    shape: tuple[int, int],
+    timings: Mapping[str, Timing],
+    *,
+    targets: Mapping[str, Target] | None = None,
+    notes: Mapping[str, Sequence[str]] | None = None,
+    threads: int = 1,
+    detail: Mapping[str, Any] | None = None,
+) -> list[Measurement]:
+    """One measurement for each peer of the first contender.
+
+    Parameters
+    ----------
+    case : str
+        What was done.
+    shape : tuple of two ints
+        Rows and attributes.
+    timings : mapping of str to Timing
+        As :func:`benchmarks.timing.interleave` gives them; the first is orfeon's.
+    targets : mapping of str to Target, optional
+        By peer.
+    notes : mapping of str to a sequence of str, optional
+        By peer.
+    threads : int, default=1
+        Threads that orfeon was asked to use.
+    detail : mapping, optional
+        Further figures, for the JSON lines.
+
+    Returns
+    -------
+    list of Measurement
+        In the order of the peers.
+
+    Examples
+    --------
+    >>> from benchmarks.timing import Timing
+    >>> timings = {"orfeon": Timing((0.1,), 1.0), "peer": Timing((1.4,), 1.0)}
+    >>> [line] = compare("sorting", (10, 2), timings, targets={"peer": Target("at least", 12, "x")})
+    >>> round(line.figure, 1), line.is_met
+    (14.0, True)
+    """
+    (own, ours), *others = timings.items()
+    measurements = []
+    for peer, theirs in others:
+        said = [*_remarks(own, ours, threads), *_remarks(peer, theirs, 1)]
+        measurements.append(
+            Measurement(
+                case, *shape, figure=theirs.seconds / ours.seconds, unit="x",
+                seconds=ours.seconds, spread=ours.spread, peer=peer,
+                peer_seconds=theirs.seconds, peer_spread=theirs.spread,
+                target=(targets or {}).get(peer), notes=[*(notes or {}).get(peer, ()), *said],
+                detail={
+                    "rounds": len(ours.rounds), "cores": ours.cores, "peer_cores": theirs.cores,
+                    **(detail or {}),
+                },
+            )
+        )  # fmt: skip
+    return measurements
+
+
+def _remarks(name: str, timing: Timing, threads: int) -> list[str]:
+    """What the clock noticed about a contender."""
+    remarks = []
+    if timing.factor != 1:
+        remarks.append(f"{name} did 1/{timing.factor:g} of the work; its time was scaled up.")
+    if timing.cores > threads * _SEVERAL:
+        remarks.append(f"{name} used {timing.cores:.1f} cores, more than the {threads} asked for.")
+    if timing.cores < threads * _BUSY:
+        share = timing.cores / threads
+        remarks.append(f"{name} got only {share:.0%} of the time of a core: the machine was busy.")
+    return remarks
+
+
+def _with_unit(figure: float, unit: Unit) -> str:
+    if unit == "x":
+        return f"{figure:.3g}x"
+    return f"{figure:.3g} {unit}"
+
+
+def seconds_text(seconds: float | None) -> str:
+    """A time in the unit that suits it.
+
+    Parameters
+    ----------
+    seconds : float or None
+        The time.
+
+    Returns
+    -------
+    str
+        With three digits, or a dash.
+
+    Examples
+    --------
+    >>> seconds_text(0.001234), seconds_text(12.3), seconds_text(None)
+    ('1.23 ms', '12.3 s', '-')
+    """
+    if seconds is None:
+        return "-"
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} us"
+
+
+def _spread_text(measurement: Measurement) -> str:
+    spreads = [s for s in (measurement.spread, measurement.peer_spread) if s is not None]
+    return f"{max(spreads):.0%}" if spreads else ""
+
+
+class Table:
+    """A table whose rows are printed as they come.
+
+    The spread is the larger of the two: the range over the rounds as a share of the median.
+
+    Parameters
+    ----------
+    write : callable, default=print
+        Takes a line.
+    """
+
+    _WIDTHS = (35, 12, 25, 8, 8, 6, 9, 9, 4)
+    _TITLES = ("case", "size", "against", "orfeon", "peer", "spread", "measured", "target", "")
+
+    def __init__(self, write: Callable[[str], None] = print) -> None:
+        self._write = write
+        self._noted: set[str] = set()
+        self._write(self._line(self._TITLES))
+        self._write("-" * len(self._line(self._TITLES)))
+
+    def _line(self, cells: Sequence[str]) -> str:
+        left = [cell.ljust(width) for cell, width in zip(cells[:3], self._WIDTHS, strict=False)]
+        right = [cell.rjust(width) for cell, width in zip(cells[3:], self._WIDTHS[3:], strict=True)]
+        return " ".join(left + right)
+
+    def add(self, measurement: Measurement) -> None:
+        """Print a row, and below it its notes, each once in a table.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            The row.
+        """
+        verdict = {None: "", True: "ok", False: "MISS"}[measurement.is_met]
+        self._write(
+            self._line(
+                (
+                    measurement.case,
+                    f"{measurement.n} x {measurement.d}",
+                    measurement.peer or "-",
+                    seconds_text(measurement.seconds),
+                    seconds_text(measurement.peer_seconds),
+                    _spread_text(measurement),
+                    _with_unit(measurement.figure, measurement.unit),
+                    "" if measurement.target is None else str(measurement.target),
+                    verdict,
+                )
+            )
+        )
+        for note in measurement.notes:
+            if note not in self._noted:
+                for line in textwrap.wrap(note, 110):
+                    self._write(f"    {line}")
+                self._noted.add(note)

@@ -1,0 +1,84 @@
+"""How long a user waits for the first ensemble: a fresh process, kernels cached or not."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from statistics import median
+from typing import Any
+
+from benchmarks.report import Measurement, Target
+from benchmarks.suite import Case, Suite
+
+_ROWS, _ATTRIBUTES, _TREES = 300, 21, 10
+
+#: What a user's first script does; it says how long its parts took.
+_SCRIPT = f"""
+import time
+start = time.perf_counter()
+import numpy as np
+from orfeon.growth import grow_forest
+from orfeon.seeding import seed_sequence, tree_seeds
+from orfeon.table import Table
+imported = time.perf_counter()
+rng = np.random.default_rng(0)
+X = rng.standard_normal(({_ROWS}, {_ATTRIBUTES}))
+y = np.digitize(X[:, 0] + X[:, 1], [-0.6, 0.6])
+counts = rng.multinomial({_ROWS}, np.full({_ROWS}, 1 / {_ROWS}), size={_TREES})
+seeds = tree_seeds(seed_sequence(0), {_TREES})
+forest = grow_forest(Table(X), y, n_classes=3, seeds=seeds, weights=counts)
+fitted = time.perf_counter()
+assert (forest.predict(X) == y).mean() > 0.9
+predicted = time.perf_counter()
+import json
+print(json.dumps({{"import": imported - start, "fit": fitted - imported,
+                   "predict": predicted - fitted, "processor": time.process_time()}}))
+"""
+
+
+def _fresh_process(cache: str) -> tuple[float, dict[str, float]]:
+    """Seconds from starting Python to its end, and the seconds of the parts."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    start = time.perf_counter()
+    process = subprocess.run(
+        [sys.executable, "-c", _SCRIPT], env=environment, capture_output=True, text=True, check=True
+    )
+    seconds = time.perf_counter() - start
+    parts: dict[str, float] = json.loads(process.stdout.splitlines()[-1])
+    return seconds, parts
+
+
+def _measurement(
+    case: str, runs: list[tuple[float, dict[str, float]]], limit: float
+) -> Measurement:
+    seconds = [run[0] for run in runs]
+    middle = median(seconds)
+    parts = {name: median(run[1][name] for run in runs) for name in runs[0][1]}
+    note = f"{case}: " + ", ".join(f"{name} {part:.2f} s" for name, part in parts.items()) + "."
+    if parts["processor"] < 0.85 * middle:
+        note += " The machine was busy: the processor worked less than the clock ran."
+    detail: dict[str, Any] = {"rounds": len(runs), **parts}
+    return Measurement(
+        case, _ROWS, _ATTRIBUTES, middle, "s", middle, (max(seconds) - min(seconds)) / middle,
+        target=Target("at most", limit, "s"), notes=[note], detail=detail,
+    )  # fmt: skip
+
+
+def first_bag(warm_rounds: int) -> list[Measurement]:
+    """Import, fit and predict, first on an empty cache and then on the one just filled."""
+    with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as cache:
+        cold = [_fresh_process(cache)]
+        warm = [_fresh_process(cache) for _ in range(warm_rounds + 1)][1:]
+    return [
+        _measurement(f"first bag of {_TREES}, empty cache", cold, 15),
+        _measurement(f"first bag of {_TREES}, kernels cached", warm, 1.5),
+    ]
+
+
+def suite(quick: bool) -> Suite:
+    rounds = 3 if quick else 5
+    return Suite([Case("first bag", lambda: first_bag(rounds))])
