@@ -40,6 +40,16 @@ class PruningPath:
     node_alpha: Floats
 
 
+def _check_cost(argument: str, value: str, forest: Forest) -> None:
+    allowed = ["gini", "entropy"] if forest.n_classes else ["variance"]
+    if forest.n_classes and argument == "risk":
+        allowed = ["error", *allowed]
+    if value not in allowed:
+        raise ValueError(
+            f"{argument}={value!r} is not allowed: for this forest it is one of {allowed}."
+        )
+
+
 def node_errors(forest: Forest) -> Floats:
     """Weight of the training examples that each node's label gets wrong."""
     right = forest.value[np.arange(len(forest.label)), forest.label]
@@ -61,6 +71,7 @@ def node_impurities(forest: Forest, criterion: str) -> Floats:
     ndarray of shape (n_nodes,)
         Impurities.
     """
+    _check_cost("criterion", criterion, forest)
     if forest.impurity is not None:
         return forest.impurity
     value = forest.value.astype(np.float64)
@@ -91,6 +102,7 @@ def pruning_path(
     PruningPath
         The nested family.
     """
+    _check_cost("risk", risk, forest)
     one = forest.subset([tree])
     weight = one.weights()
     cost = node_errors(one) if risk == "error" else node_impurities(one, risk) * weight

@@ -6,14 +6,16 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+RandomState = int | np.random.Generator | np.random.RandomState | None
 
-def seed_sequence(random_state: int | np.random.RandomState | None) -> np.random.SeedSequence:
+
+def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
     """The root of all randomness of one fit.
 
     Parameters
     ----------
-    random_state : int, RandomState or None
-        An integer gives the same sequence each time; a RandomState is drawn from.
+    random_state : int, Generator, RandomState or None
+        An integer gives the same sequence each time; a Generator or RandomState is drawn from.
 
     Returns
     -------
@@ -24,7 +26,10 @@ def seed_sequence(random_state: int | np.random.RandomState | None) -> np.random
         return np.random.SeedSequence()
     if isinstance(random_state, int | np.integer):
         return np.random.SeedSequence(int(random_state))
-    drawn = check_random_state(random_state).randint(0, 2**31 - 1, size=4)
+    if isinstance(random_state, np.random.Generator):
+        drawn = random_state.integers(0, 2**31 - 1, size=4)
+    else:
+        drawn = check_random_state(random_state).randint(0, 2**31 - 1, size=4)
     return np.random.SeedSequence([int(word) for word in drawn])
 
 

@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
-from sklearn.utils import _safe_indexing, assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_sample_weight,
+    _num_samples,
     check_is_fitted,
 )
 
@@ -45,6 +46,8 @@ class TrainingData:
         Their weights, all positive.
     rows : ndarray of shape (n_rows,)
         Which of the rows given these are.
+    n_given : int
+        How many rows were given, those of weight 0 among them.
     n_classes : int
         Number of classes, 0 in regression.
     table : Table
@@ -57,6 +60,7 @@ class TrainingData:
     y: npt.NDArray[Any]
     weights: Floats
     rows: npt.NDArray[np.int64]
+    n_given: int
     n_classes: int
     table: Table
     seeds: np.random.SeedSequence
@@ -100,23 +104,22 @@ class BaseTree(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
             )
         y = self._read_target(y)
         _check_feature_names(self, X, reset=True)
-        rows = np.arange(len(y))
-        if sample_weight is None:
-            weights = np.ones(len(y))
-        else:
-            check_consistent_length(X, y, sample_weight)
+        n_given = len(y)
+        rows = np.arange(n_given)
+        weights = np.ones(n_given)
+        if sample_weight is not None:
+            _check_length(y, _num_samples(X))
             weights = self._read_weights(sample_weight, y)
             if not weights.all():
                 rows = np.flatnonzero(weights)
                 X, y, weights = _safe_indexing(X, rows), y[rows], weights[rows]
         self.schema_, encoded = Schema.learn_and_encode(X, self.categorical_features)
-        check_consistent_length(encoded, y)
+        _check_length(y, len(encoded))
         self.n_features_in_ = self.schema_.n_attributes
         codes, n_classes, weights = self._code_target(y, weights)
         table = Table(encoded, self.schema_)
-        return TrainingData(
-            encoded, codes, weights, rows, n_classes, table, seed_sequence(self.random_state)
-        )
+        seeds = seed_sequence(self.random_state)
+        return TrainingData(encoded, codes, weights, rows, n_given, n_classes, table, seeds)
 
     def _read_weights(self, sample_weight: Any, y: npt.NDArray[Any]) -> Floats:
         weights: Floats = _check_sample_weight(
@@ -172,7 +175,7 @@ class BaseTree(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
             and len(X)
             and self.schema_.all_ordered
             and not hasattr(self, "feature_names_in_")
-            and np.isfinite(X.sum())  # a sum is finite when all terms are
+            and _is_surely_finite(X)
         ):
             return X
         _check_feature_names(self, X, reset=False)
@@ -232,6 +235,19 @@ class BaseTree(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         return impurity_importances(self.forest_, self._impurity)
 
 
+def _check_length(y: npt.NDArray[Any], n_rows: int) -> None:
+    if len(y) != n_rows:
+        raise ValueError(
+            f"y has {len(y)} values and X has {n_rows} rows; one value for each row is expected."
+        )
+
+
+def _is_surely_finite(X: Floats) -> bool:
+    """Whether the sum is finite, so that all terms are; it may also be too large for a float."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
+
+
 class TreeClassifierMixin(ClassifierMixin):  # type: ignore[misc]
     """The classifier's side of a tree."""
 
@@ -241,6 +257,11 @@ class TreeClassifierMixin(ClassifierMixin):  # type: ignore[misc]
 
     def _read_target(self, y: Any) -> npt.NDArray[Any]:
         target: npt.NDArray[Any] = super()._read_target(y)
+        if target.dtype == object and len({isinstance(c, str) for c in target.tolist()}) == 2:
+            raise ValueError(
+                "y mixes strings with other values; classes are all strings or all numbers, and "
+                "none is missing."
+            )
         check_classification_targets(target)
         return target
 
@@ -256,17 +277,28 @@ class TreeClassifierMixin(ClassifierMixin):  # type: ignore[misc]
             )
         class_weight = getattr(self, "class_weight", None)
         if class_weight is not None:
-            weights = weights * self._class_weights(class_weight, y, weights)
+            weights = weights * self._class_factors(class_weight, y, weights)
         return codes, self.n_classes_, weights
 
     @staticmethod
-    def _class_weights(class_weight: Any, y: npt.NDArray[Any], weights: Floats) -> Floats:
+    def _class_factors(class_weight: Any, y: npt.NDArray[Any], weights: Floats) -> Floats:
         if isinstance(class_weight, str):
             # "balanced" over the weighted sample, so that a weight of 2 is still two copies.
             classes, codes = np.unique(y, return_inverse=True)
             share = np.bincount(codes, weights=weights)
-            return np.asarray((weights.sum() / (len(classes) * share))[codes])
-        return np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)
+            factors = (weights.sum() / (len(classes) * share))[codes]
+        else:
+            factors = np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)
+        total = float(weights @ factors)
+        if (factors < 0).any() or not 0 < total < np.inf:
+            raise ValueError(
+                f"class_weight={class_weight} is not allowed: weights of classes are finite, not "
+                "negative, and not all zero."
+            )
+        # In steps that the engine's fixed-point weights hold, so that two copies of an example
+        # weigh exactly twice as much as one.
+        step = np.exp2(np.ceil(np.log2(total)) - 50)
+        return np.asarray(np.where(factors > 0, np.maximum(np.rint(factors / step), 1), 0) * step)
 
     def predict_proba(self, X: Any) -> Floats:
         """Class shares of the leaf that each row reaches.
@@ -328,7 +360,12 @@ class TreeRegressorMixin(RegressorMixin):  # type: ignore[misc]
 
     def _read_target(self, y: Any) -> npt.NDArray[Any]:
         target: npt.NDArray[Any] = super()._read_target(y)
-        return target.astype(np.float64)
+        try:
+            numbers = target.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"y must hold numbers only: {error}.") from error
+        assert_all_finite(numbers, input_name="y", estimator_name=type(self).__name__)
+        return numbers
 
     def _code_target(
         self, y: npt.NDArray[Any], weights: Floats

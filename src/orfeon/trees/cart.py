@@ -10,7 +10,6 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from orfeon.forest import Forest
@@ -19,7 +18,7 @@ from orfeon.growth.cross_validated import CrossValidation
 from orfeon.pruning import PruningPath, prune_to_alpha, pruning_path
 from orfeon.seeding import tree_seeds
 from orfeon.trees.base import BaseTree, TrainingData, TreeClassifierMixin, TreeRegressorMixin
-from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
+from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight, n_examples
 
 PruningRule = Literal["1se", "min"]
 
@@ -54,8 +53,7 @@ class _CART(BaseTree):
         return "error"
 
     def _growth(self, data: TrainingData) -> Growth:
-        counts = np.array_equal(data.weights, np.rint(data.weights))
-        total = float(data.weights.sum()) if counts else float(len(data.weights))
+        total = n_examples(data.weights)
         return Growth(
             criterion=self._impurity,  # type: ignore[arg-type]
             max_depth=self.max_depth,

@@ -152,6 +152,6 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
             growth=Growth(criterion=self.criterion, max_depth=self.max_depth),
         )  # fmt: skip
         self.n_rounds_ = int(rounds[0])
-        self.halves_ = np.zeros(data.rows[-1] + 1, np.uint8)
+        self.halves_ = np.zeros(data.n_given, np.uint8)
         self.halves_[data.rows] = halves
         return forest

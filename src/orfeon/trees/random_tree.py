@@ -17,7 +17,7 @@ from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
 from orfeon.seeding import tree_seeds
 from orfeon.trees.base import BaseTree, TrainingData, TreeClassifierMixin
-from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
+from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight, n_examples
 
 
 class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
@@ -89,7 +89,7 @@ class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
         self.random_state = random_state
 
     def _grow(self, data: TrainingData) -> Forest:
-        total = float(data.weights.sum())
+        total = n_examples(data.weights)
         growth = Growth(
             criterion=self.criterion,
             splitter="random",
