@@ -132,13 +132,12 @@ def grow_pruned_forest(
     def grow(block: slice) -> Forest:
         prepared = trees.prepare(block)
         ones = np.ones(block.stop - block.start)
-        starts, *grown = grow_cross_validated(  # type: ignore[call-arg]
+        (starts, *grown), path, taken = grow_cross_validated(  # type: ignore[call-arg]
             *prepared.arguments, kernel_view(X), groups, n_folds, one_standard_error, keep_a_split,
             ones / prepared.target_scale, prepared.whole.unit * ones,
         )  # fmt: skip
-        path, step = grown[13:]
         chosen[block.stop] = CrossValidation(
-            path[0], path[1], path[2], path[3].astype(np.int64), int(step)
+            path[0], path[1], path[2], path[3].astype(np.int64), int(taken)
         )
         return prepared.forest(starts, grown)
 

@@ -101,16 +101,10 @@ def grow_igp_forest(
 
     def grow(block: slice) -> Forest:
         prepared = trees.prepare(block)
-        (*table_arguments, settings, labels, whole, _, _, limits, _, block_seeds, subset, logs) = (
-            prepared.arguments
-        )
         own_halves = halves[block] if len(halves) > 1 else halves
-        starts, *grown = grow_igp(  # type: ignore[call-arg]
-            *table_arguments, settings, labels, whole, limits, block_seeds, subset, logs,
-            kernel_view(X),
-            np.ascontiguousarray(own_halves), MAX_ROUNDS,
-        )  # fmt: skip
-        rounds[block] = grown[13]
+        (starts, *grown), rounds[block] = grow_igp(  # type: ignore[call-arg]
+            *prepared.arguments, kernel_view(X), np.array(own_halves), MAX_ROUNDS
+        )
         return prepared.forest(starts, grown)
 
     forest = trees.grow_in_blocks(grow, n_jobs, progress)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from orfeon.kernels.criteria import GINI_FEW, GINI_TWO
@@ -20,6 +22,7 @@ from orfeon.kernels.grow import (
 from orfeon.kernels.jit import inlined, kernel, step, with_step
 from orfeon.kernels.oblique import find_oblique
 from orfeon.kernels.randomised import find_among_best, find_random
+from orfeon.kernels.record import record
 from orfeon.kernels.rng import seed_state
 from orfeon.kernels.search import find_best_ordered
 
@@ -122,12 +125,13 @@ def make_arenas(n_branches, n_projections, n_terms):
 
 
 @step
-def enlarge(arenas, used, min_branches, min_terms):
+def enlarge(arenas, used, work, options):
     """Twice the room, with what was there when the last finished tree ended."""
+    more = np.int64(16) * (options.n_combined + 1)
     larger = make_arenas(
-        2 * arenas.branches.shape[0] + min_branches,
-        2 * arenas.term_start.shape[0] + min_terms,
-        2 * arenas.term_weight.shape[0] + min_terms,
+        2 * arenas.branches.shape[0] + 16 * work.key.shape[0],
+        2 * arenas.term_start.shape[0] + more,
+        2 * arenas.term_weight.shape[0] + more,
     )
     for i in range(used[0]):
         larger.branches[i] = arenas.branches[i]
@@ -188,22 +192,89 @@ def pack(criterion, labels, weights, packed):
             packed[i] = (np.uint64(weights[i]) << np.uint64(16)) | np.uint64(labels[i])
 
 
-def _grow_block(records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows,
-               settings, labels, weights, moments, targets, limits, min_decrease, seeds,
-               candidates, table):  # fmt: skip
-    """Grow ``len(seeds)`` trees.
+@record
+class Block:
+    """The examples and limits of some trees; one row per tree, or one row for all."""
 
-    ``labels``, ``weights``, ``moments``, ``targets`` and ``candidates`` have one row per tree, or
-    one row for all. ``limits`` holds min_split, min_leaf and tie of each tree in units of its
-    weights. Returns the trees' starts, their nodes and the arenas.
+    labels: Any
+    weights: Any
+    moments: Any
+    targets: Any
+    limits: Any  # min_split, min_leaf, tie and criterion of each tree
+    min_decrease: Any
+    seeds: Any
+    candidates: Any
+
+
+@step
+def row_of(array, t):
+    """Row of a tree in an array that may have one row for all."""
+    return t if array.shape[0] > 1 else 0
+
+
+@step
+def make_options(settings):
+    """Options of a block; those particular to a tree are set when it begins."""
+    zero = np.int64(0)
+    return Options(
+        settings[0], settings[1], settings[2], settings[3], settings[4], zero, zero, -np.inf,
+        settings[5], settings[6], settings[7], zero,
+    )  # fmt: skip
+
+
+@step
+def begin_tree(block, options, work, t):
+    """Set what is particular to a tree."""
+    options.min_split = block.limits[t, 0]
+    options.min_leaf = block.limits[t, 1]
+    options.tie = block.limits[t, 2]
+    options.criterion = block.limits[t, 3]
+    options.min_decrease = block.min_decrease[t]
+    seed_state(work.random, block.seeds[t])
+
+
+@step
+def sample_of(block, t, weights, packed):
+    """The examples of a tree, with these weights."""
+    return Sample(
+        block.labels[row_of(block.labels, t)],
+        weights,
+        packed,
+        block.moments[row_of(block.moments, t)],
+        block.targets[row_of(block.targets, t)],
+    )
+
+
+@step
+def list_candidates(block, work, t):
+    """List the attributes that a tree may use, in their own order."""
+    own = row_of(block.candidates, t)
+    for k in range(block.candidates.shape[1]):
+        work.candidates[k] = block.candidates[own, k]
+
+
+@step
+def results(starts, kept, arenas):
+    """The arrays of finished trees, as Python takes them."""
+    return (
+        starts, kept.threshold, kept.attribute, kept.first_child, kept.n_children, kept.missing,
+        kept.label, kept.stats, kept.spread, arenas.branches, arenas.term_start,
+        arenas.term_attribute, arenas.term_weight, arenas.used,
+    )  # fmt: skip
+
+
+def _grow_block(records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows,
+                settings, labels, weights, moments, targets, limits, min_decrease, seeds,
+                candidates, table):  # fmt: skip
+    """Grow ``len(seeds)`` trees; see :class:`Block` for the examples.
+
+    Returns the trees' starts, their nodes and the arenas.
     """
     columns = Columns(
         records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows
     )
-    options = Options(
-        settings[0], settings[1], settings[2], settings[3], settings[4], np.int64(0), np.int64(0),
-        0.0, settings[5], settings[6], settings[7], np.int64(0),
-    )  # fmt: skip
+    block = Block(labels, weights, moments, targets, limits, min_decrease, seeds, candidates)
+    options = make_options(settings)
     n_trees = seeds.shape[0]
     regression = targets.shape[1] > 0
     n_candidates = candidates.shape[1]
@@ -216,25 +287,15 @@ def _grow_block(records, ranks, segment, kind, n_values, value_start, values, sh
     packed = np.empty(n_rows, np.uint64)
     starts = np.zeros(n_trees + 1, np.int64)
     for t in range(n_trees):
-        options.min_split = limits[t, 0]
-        options.min_leaf = limits[t, 1]
-        options.tie = limits[t, 2]
-        options.criterion = limits[t, 3]
-        options.min_decrease = min_decrease[t]
-        sample = Sample(
-            labels[t if labels.shape[0] > 1 else 0],
-            weights[t if weights.shape[0] > 1 else 0],
-            packed,
-            moments[t if moments.shape[0] > 1 else 0],
-            targets[t if targets.shape[0] > 1 else 0],
-        )
+        begin_tree(block, options, work, t)
+        sample = sample_of(block, t, weights[row_of(weights, t)], packed)
         pack(options.criterion, sample.labels, sample.weights, packed)
         for k in range(4):
             before[k] = arenas.used[k]
+        state = work.random[0]
         while True:
-            for k in range(n_candidates):
-                work.candidates[k] = candidates[t if candidates.shape[0] > 1 else 0, k]
-            seed_state(work.random, seeds[t])
+            work.random[0] = state
+            list_candidates(block, work, t)
             n_open = open_root(columns, sample, options, work, nodes, n_candidates)
             n_nodes = grow_open(
                 columns, sample, options, work, arenas, nodes, np.int64(1), n_open, np.int64(1),
@@ -242,14 +303,10 @@ def _grow_block(records, ranks, segment, kind, n_values, value_start, values, sh
             )  # fmt: skip
             if not arenas.used[3]:
                 break
-            arenas = enlarge(arenas, before, 16 * work.key.shape[0], 16 * options.n_combined + 16)
+            arenas = enlarge(arenas, before, work, options)
         kept = append_nodes(kept, starts[t], nodes, n_nodes)
         starts[t + 1] = starts[t] + n_nodes
-    return (
-        starts, kept.threshold, kept.attribute, kept.first_child, kept.n_children, kept.missing,
-        kept.label, kept.stats, kept.spread, arenas.branches, arenas.term_start,
-        arenas.term_attribute, arenas.term_weight, arenas.used,
-    )  # fmt: skip
+    return results(starts, kept, arenas)
 
 
 def _block_kernel(name, find):

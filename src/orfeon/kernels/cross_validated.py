@@ -7,24 +7,57 @@ tested on examples it was grown from and would hardly be pruned.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from orfeon.kernels.block import (
+    Block,
     append_nodes,
+    begin_tree,
     copy_nodes,
     enlarge,
     keep_only,
+    list_candidates,
     make_arenas,
     make_nodes,
+    make_options,
     make_work,
     pack,
+    results,
+    row_of,
+    sample_of,
 )
 from orfeon.kernels.criteria import VARIANCE
-from orfeon.kernels.grow import Columns, Options, Sample, grow_open, node_weight, open_root
+from orfeon.kernels.grow import Columns, grow_open, node_weight, open_root
 from orfeon.kernels.jit import kernel, step
 from orfeon.kernels.prune import weakest_links
-from orfeon.kernels.rng import random_below, seed_state
+from orfeon.kernels.record import record
+from orfeon.kernels.rng import random_below
 from orfeon.kernels.route import branch_of
+from orfeon.table import CATEGORICAL
+
+
+@record
+class Choice:
+    """What is known while the price of a leaf is being chosen."""
+
+    is_categorical: Any
+    fold: Any  # of each row
+    cost: Any  # of each node as a leaf
+    node_alpha: Any  # of the fold's tree, as shares of its weight
+    main_alpha: Any  # of the tree that saw every example
+    alphas: Any  # its breakpoints
+    risks: Any
+    leaves: Any  # at its breakpoints
+    prices: Any  # between its breakpoints, as shares of its weight
+    loss: Any  # summed over the folds, for each price
+    squared_loss: Any
+    fold_alphas: Any
+    fold_leaves: Any
+    n_main: Any
+    n_steps: Any
+    whole: Any  # weight of all examples
 
 
 @step
@@ -77,23 +110,25 @@ def leaf_costs(options, nodes, n_nodes, cost):
 
 
 @step
-def add_fold_losses(options, sample, nodes, arenas, is_categorical, node_alpha, prices, n_steps, X,
-                    weights, fold, v, mean_unit, loss, squared_loss):  # fmt: skip
+def add_fold_losses(options, sample, nodes, arenas, choice, X, weights, v, mean_unit):
     """Losses on fold ``v`` of its tree pruned at each price.
 
     The tree pruned at a price answers with the first node on the way down that is cut at it. Prices
     are visited from the highest, so each row walks its path once.
     """
+    loss = choice.loss
+    squared_loss = choice.squared_loss
     for i in range(X.shape[0]):
-        if weights[i] == 0 or fold[i] != v:
+        if weights[i] == 0 or choice.fold[i] != v:
             continue
         w = float(weights[i])
         node = np.int64(0)
-        for k in range(n_steps - 1, -1, -1):
-            while nodes.n_children[node] > 0 and node_alpha[node] > prices[k]:
+        for k in range(choice.n_steps - 1, -1, -1):
+            while nodes.n_children[node] > 0 and choice.node_alpha[node] > choice.prices[k]:
                 branch = branch_of(
-                    node, X, i, nodes.attribute, nodes.threshold, nodes.missing, is_categorical,
-                    arenas.branches, arenas.term_start, arenas.term_attribute, arenas.term_weight,
+                    node, X, i, nodes.attribute, nodes.threshold, nodes.missing,
+                    choice.is_categorical, arenas.branches, arenas.term_start,
+                    arenas.term_attribute, arenas.term_weight,
                 )  # fmt: skip
                 node = nodes.first_child[node] + branch
             if options.criterion == VARIANCE:
@@ -107,11 +142,11 @@ def add_fold_losses(options, sample, nodes, arenas, is_categorical, node_alpha, 
 
 
 @step
-def choose_step(loss, squared_loss, leaves, n_steps, total, n_examples, one_standard_error,
-                keep_a_split):  # fmt: skip
+def choose_step(choice, n_examples, one_standard_error, keep_a_split):
     """The step of least mean loss, or the smallest tree within one standard error of it."""
-    last = n_steps - 1
-    if keep_a_split and n_steps > 1 and leaves[last] == 1:
+    loss = choice.loss
+    last = choice.n_steps - 1
+    if keep_a_split and last > 0 and choice.leaves[last] == 1:
         last -= 1
     best = last
     for k in range(last, -1, -1):
@@ -119,13 +154,77 @@ def choose_step(loss, squared_loss, leaves, n_steps, total, n_examples, one_stan
             best = k
     if not one_standard_error:
         return best
-    mean = loss[best] / total
-    spread = squared_loss[best] / total - mean * mean
-    allowed = (mean + np.sqrt(max(spread, 0.0) / n_examples)) * total
+    mean = loss[best] / choice.whole
+    spread = choice.squared_loss[best] / choice.whole - mean * mean
+    allowed = (mean + np.sqrt(max(spread, 0.0) / n_examples)) * choice.whole
     for k in range(last, best, -1):
         if loss[k] <= allowed * (1.0 + 1e-12):
             return k
     return best
+
+
+@step
+def begin_path(options, choice, nodes, n_nodes, main):
+    """Keep the tree that saw every example, its breakpoints, and the prices between them."""
+    copy_nodes(main, np.int64(0), nodes, n_nodes)
+    leaf_costs(options, nodes, n_nodes, choice.cost)
+    choice.n_main = n_nodes
+    choice.whole = float(node_weight(options, nodes.stats[0]))
+    alphas = choice.alphas
+    n_steps = weakest_links(
+        main.first_child, main.n_children, choice.cost, n_nodes, choice.main_alpha, alphas,
+        choice.risks, choice.leaves,
+    )  # fmt: skip
+    choice.n_steps = n_steps
+    for k in range(n_steps):
+        choice.loss[k] = 0.0
+        choice.squared_loss[k] = 0.0
+        following = alphas[k + 1] if k + 1 < n_steps else np.inf
+        choice.prices[k] = np.sqrt(alphas[k] * following) / choice.whole if k > 0 else 0.0
+
+
+@step
+def test_fold(options, sample, nodes, n_nodes, arenas, choice, X, weights, v, mean_unit):
+    """Prune the tree that did not see fold ``v`` at every price, and test it on the fold."""
+    leaf_costs(options, nodes, n_nodes, choice.cost)
+    weakest_links(
+        nodes.first_child, nodes.n_children, choice.cost, n_nodes, choice.node_alpha,
+        choice.fold_alphas, choice.risks, choice.fold_leaves,
+    )  # fmt: skip
+    total = float(node_weight(options, nodes.stats[0]))
+    for node in range(n_nodes):
+        choice.node_alpha[node] /= total
+    add_fold_losses(options, sample, nodes, arenas, choice, X, weights, v, mean_unit)
+
+
+@step
+def summarise(choice, n_examples):
+    """Breakpoints as shares of the weight, mean losses, their standard errors, leaves."""
+    path = np.empty((4, choice.n_steps))
+    for k in range(choice.n_steps):
+        mean = choice.loss[k] / choice.whole
+        spread = choice.squared_loss[k] / choice.whole - mean * mean
+        path[0, k] = choice.alphas[k] / choice.whole
+        path[1, k] = mean
+        path[2, k] = np.sqrt(max(spread, 0.0) / n_examples)
+        path[3, k] = float(choice.leaves[k])
+    return path
+
+
+@step
+def make_choice(columns, max_nodes):
+    """Scratch for choosing the price of a leaf."""
+    n_rows = columns.n_rows
+    is_categorical = np.empty(columns.kind.shape[0], np.bool_)
+    for f in range(columns.kind.shape[0]):
+        is_categorical[f] = columns.kind[f] == CATEGORICAL
+    return Choice(
+        is_categorical, np.zeros(n_rows, np.int64), np.empty(max_nodes), np.empty(max_nodes),
+        np.empty(max_nodes), np.empty(max_nodes + 1), np.empty(max_nodes + 1),
+        np.empty(max_nodes + 1, np.int64), np.empty(max_nodes + 1), np.empty(max_nodes + 1),
+        np.empty(max_nodes + 1), np.empty(max_nodes + 1), np.empty(max_nodes + 1, np.int64),
+        np.int64(0), np.int64(0), 1.0,
+    )  # fmt: skip
 
 
 @kernel
@@ -135,16 +234,13 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
                          keep_a_split, mean_unit, unit):  # fmt: skip
     """Grow and prune ``len(seeds)`` trees; arguments as for growing, then those of the choice.
 
-    Also returns, for the last tree, the breakpoints (as shares of its weight), the mean losses and
-    their standard errors, the leaves and the step taken.
+    Also returns, for the last tree, the summary of its choice and the step taken.
     """
     columns = Columns(
         records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows
     )
-    options = Options(
-        settings[0], settings[1], settings[2], settings[3], settings[4], np.int64(0), np.int64(0),
-        0.0, settings[5], settings[6], settings[7], np.int64(0),
-    )  # fmt: skip
+    block = Block(labels, weights, moments, targets, limits, min_decrease, seeds, candidates)
+    options = make_options(settings)
     n_trees = seeds.shape[0]
     regression = targets.shape[1] > 0
     n_candidates = candidates.shape[1]
@@ -154,62 +250,34 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
     main = make_nodes(max_nodes, options.n_stats, regression)
     kept = make_nodes(np.int64(1024), options.n_stats, regression)
     arenas = make_arenas(np.int64(0), np.int64(0), np.int64(0))
+    choice = make_choice(columns, max_nodes)
     before = np.zeros(4, np.int64)
     packed = np.empty(n_rows, np.uint64)
-    starts = np.zeros(n_trees + 1, np.int64)
-    is_categorical = np.empty(kind.shape[0], np.bool_)
-    for f in range(kind.shape[0]):
-        is_categorical[f] = kind[f] == 2
-    fold = np.zeros(n_rows, np.int64)
     fold_weights = np.empty(n_rows, np.int64)
-    cost = np.empty(max_nodes)
-    node_alpha = np.empty(max_nodes)
-    main_alpha = np.empty(max_nodes)
     place = np.empty(max_nodes, np.int64)
-    alphas = np.empty(max_nodes + 1)
-    risks = np.empty(max_nodes + 1)
-    leaves = np.empty(max_nodes + 1, np.int64)
-    prices = np.empty(max_nodes + 1)
-    loss = np.empty(max_nodes + 1)
-    squared_loss = np.empty(max_nodes + 1)
-    fold_alphas = np.empty(max_nodes + 1)
-    fold_leaves = np.empty(max_nodes + 1, np.int64)
-    n_main = np.int64(0)
-    n_steps = np.int64(0)
-    step = np.int64(0)
-    whole = 1.0
+    starts = np.zeros(n_trees + 1, np.int64)
+    taken = np.int64(0)
     for t in range(n_trees):
-        options.min_split = limits[t, 0]
-        options.min_leaf = limits[t, 1]
-        options.tie = limits[t, 2]
-        options.criterion = limits[t, 3]
-        options.min_decrease = min_decrease[t]
-        own_labels = labels[t if labels.shape[0] > 1 else 0]
-        own_weights = weights[t if weights.shape[0] > 1 else 0]
-        sample = Sample(
-            own_labels,
-            fold_weights,
-            packed,
-            moments[t if moments.shape[0] > 1 else 0],
-            targets[t if targets.shape[0] > 1 else 0],
-        )
-        seed_state(work.random, seeds[t])
+        begin_tree(block, options, work, t)
+        own_weights = weights[row_of(weights, t)]
+        sample = sample_of(block, t, fold_weights, packed)
         n_classes = np.int64(0) if regression else options.n_stats
-        n_folds = deal_folds(group, own_labels, own_weights, n_classes, folds, work.random, fold)
+        n_folds = deal_folds(
+            group, sample.labels, own_weights, n_classes, folds, work.random, choice.fold
+        )
         # The first tree sees every fold; the others each leave one out.
         for v in range(-1, n_folds if n_folds > 1 else 0):
-            if v >= 0 and n_steps == 1:
+            if v >= 0 and choice.n_steps == 1:
                 break
             for i in range(n_rows):
-                fold_weights[i] = own_weights[i] if fold[i] != v else 0
-            pack(options.criterion, own_labels, fold_weights, packed)
+                fold_weights[i] = own_weights[i] if choice.fold[i] != v else 0
+            pack(options.criterion, sample.labels, fold_weights, packed)
             for k in range(4):
                 before[k] = arenas.used[k]
             state = work.random[0]
             while True:
                 work.random[0] = state
-                for k in range(n_candidates):
-                    work.candidates[k] = candidates[t if candidates.shape[0] > 1 else 0, k]
+                list_candidates(block, work, t)
                 n_open = open_root(columns, sample, options, work, nodes, n_candidates)
                 n_nodes = grow_open(
                     columns, sample, options, work, arenas, nodes, np.int64(1), n_open,
@@ -217,56 +285,22 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
                 )  # fmt: skip
                 if not arenas.used[3]:
                     break
-                arenas = enlarge(arenas, before, 16 * work.key.shape[0], np.int64(16))
-            leaf_costs(options, nodes, n_nodes, cost)
-            total = float(node_weight(options, nodes.stats[0]))
+                arenas = enlarge(arenas, before, work, options)
             if v < 0:
-                whole = total
-                n_main = n_nodes
-                copy_nodes(main, np.int64(0), nodes, n_nodes)
-                n_steps = weakest_links(
-                    main.first_child, main.n_children, cost, n_main, main_alpha, alphas, risks,
-                    leaves,
-                )  # fmt: skip
-                for k in range(n_steps):
-                    loss[k] = 0.0
-                    squared_loss[k] = 0.0
-                    following = alphas[k + 1] / whole if k + 1 < n_steps else np.inf
-                    prices[k] = np.sqrt(alphas[k] / whole * following) if k > 0 else 0.0
-                if n_steps > 1:
-                    prices[n_steps - 1] = np.inf
+                begin_path(options, choice, nodes, n_nodes, main)
                 continue
-            weakest_links(
-                nodes.first_child, nodes.n_children, cost, n_nodes, node_alpha, fold_alphas, risks,
-                fold_leaves,
-            )  # fmt: skip
-            for node in range(n_nodes):
-                node_alpha[node] /= total
-            add_fold_losses(
-                options, sample, nodes, arenas, is_categorical, node_alpha, prices, n_steps, X,
-                own_weights, fold, v, mean_unit[t], loss, squared_loss,
-            )  # fmt: skip
+            test_fold(
+                options, sample, nodes, n_nodes, arenas, choice, X, own_weights, v, mean_unit[t]
+            )
             for k in range(3):
-                arenas.used[k] = before[k]
-        step = np.int64(0)
+                arenas.used[k] = before[k]  # the fold's tree is not kept
+        taken = np.int64(0)
         if n_folds > 1:
-            step = choose_step(
-                loss, squared_loss, leaves, n_steps, whole, whole / unit[t], one_standard_error,
-                keep_a_split,
-            )  # fmt: skip
-        cut = main_alpha <= alphas[step]
-        left = keep_only(main, n_main, cut, place)
+            n_examples = choice.whole / unit[t]
+            taken = choose_step(choice, n_examples, one_standard_error, keep_a_split)
+        cut = choice.main_alpha <= choice.alphas[taken]
+        left = keep_only(main, choice.n_main, cut, place)
         kept = append_nodes(kept, starts[t], main, left)
         starts[t + 1] = starts[t] + left
-    path = np.empty((4, n_steps))
-    for k in range(n_steps):
-        path[0, k] = alphas[k] / whole
-        path[1, k] = loss[k] / whole
-        spread = squared_loss[k] / whole - path[1, k] * path[1, k]
-        path[2, k] = np.sqrt(max(spread, 0.0) / (whole / unit[n_trees - 1]))
-        path[3, k] = float(leaves[k])
-    return (
-        starts, kept.threshold, kept.attribute, kept.first_child, kept.n_children, kept.missing,
-        kept.label, kept.stats, kept.spread, arenas.branches, arenas.term_start,
-        arenas.term_attribute, arenas.term_weight, arenas.used, path, step,
-    )  # fmt: skip
+    path = summarise(choice, choice.whole / unit[n_trees - 1])
+    return results(starts, kept, arenas), path, taken

@@ -11,18 +11,23 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.kernels.block import (
+    Block,
     append_nodes,
+    begin_tree,
     enlarge,
     keep_only,
+    list_candidates,
     make_arenas,
     make_nodes,
+    make_options,
     make_work,
     pack,
+    results,
+    row_of,
+    sample_of,
 )
 from orfeon.kernels.grow import (
     Columns,
-    Options,
-    Sample,
     group_by_leaf,
     grow_open,
     make_leaf,
@@ -32,8 +37,8 @@ from orfeon.kernels.grow import (
 )
 from orfeon.kernels.jit import kernel, step
 from orfeon.kernels.prune import reduced_error_cuts
-from orfeon.kernels.rng import seed_state
 from orfeon.kernels.route import branch_of
+from orfeon.table import CATEGORICAL
 
 
 @step
@@ -83,12 +88,16 @@ def open_leaves(columns, sample, options, work, nodes, n_nodes, depth, leaf_of_r
 
 
 @step
-def restore_leaves(nodes, n_nodes, own_stats):
-    """Give the leaves that were not split their own statistics back."""
+def restore_leaves(nodes, n_nodes, own_stats, place):
+    """Give back their own statistics to the leaves that the growing half did not make.
+
+    They were leaves before it grew them on; ``place`` says where pruning left them, if at all.
+    """
     for node in range(n_nodes):
-        if nodes.n_children[node] == 0:
+        at = place[node]
+        if at >= 0 and nodes.n_children[at] == 0:
             for c in range(own_stats.shape[1]):
-                nodes.stats[node, c] = own_stats[node, c]
+                nodes.stats[at, c] = own_stats[node, c]
 
 
 @step
@@ -104,10 +113,31 @@ def prune_with_half(nodes, n_nodes, arenas, is_categorical, X, labels, weights, 
     return keep_only(nodes, n_nodes, cut, place)
 
 
+@step
+def load_half(nodes, arenas, is_categorical, X, labels, weights, half, growing, regrowing,
+              half_weights, leaf_of_row, error):  # fmt: skip
+    """Weights of the growing half, and the leaf of each of its rows when the tree is there."""
+    for i in range(X.shape[0]):
+        half_weights[i] = weights[i] if half[i] == growing else 0
+        if half_weights[i] > 0 and regrowing:
+            leaf_of_row[i] = send_down(nodes, arenas, is_categorical, X, i, labels, 0.0, error)
+
+
+@step
+def undo_growth(nodes, size, own_stats):
+    """Make leaves again of the nodes that were split before the arena was full."""
+    for node in range(size):
+        if nodes.n_children[node] > 0 and nodes.first_child[node] >= size:
+            make_leaf(nodes, node)
+        if nodes.n_children[node] == 0:
+            for c in range(own_stats.shape[1]):
+                nodes.stats[node, c] = own_stats[node, c]
+
+
 @kernel
 def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows,
-             settings, labels, weights, limits, seeds, candidates, table, X, halves,
-             max_rounds):  # fmt: skip
+             settings, labels, weights, moments, targets, limits, min_decrease, seeds, candidates,
+             table, X, halves, max_rounds):  # fmt: skip
     """Grow ``len(seeds)`` trees; ``halves`` (one row a tree) says 1 or 2 for each example.
 
     Also returns the number of rounds of each tree; ``max_rounds`` + 1 when it did not converge.
@@ -115,10 +145,8 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
     columns = Columns(
         records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows
     )
-    options = Options(
-        settings[0], settings[1], settings[2], settings[3], settings[4], np.int64(0), np.int64(0),
-        -np.inf, settings[5], settings[6], settings[7], np.int64(0),
-    )  # fmt: skip
+    block = Block(labels, weights, moments, targets, limits, min_decrease, seeds, candidates)
+    options = make_options(settings)
     n_trees = seeds.shape[0]
     n_candidates = candidates.shape[1]
     max_nodes = 4 * n_rows + 8  # what survived one half's pruning, and what the other half adds
@@ -129,9 +157,7 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
     before = np.zeros(4, np.int64)
     packed = np.empty(n_rows, np.uint64)
     half_weights = np.empty(n_rows, np.int64)
-    is_categorical = np.empty(kind.shape[0], np.bool_)
-    for f in range(kind.shape[0]):
-        is_categorical[f] = kind[f] == 2
+    is_categorical = kind == CATEGORICAL
     starts = np.zeros(n_trees + 1, np.int64)
     rounds = np.zeros(n_trees, np.int64)
     error = np.empty(max_nodes)
@@ -143,35 +169,26 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
     leaf_begin = np.empty(max_nodes + 1, np.int64)
     own_stats = np.empty((max_nodes, options.n_stats), np.int64)
     for t in range(n_trees):
-        options.min_split = limits[t, 0]
-        options.min_leaf = limits[t, 1]
-        options.tie = limits[t, 2]
-        options.criterion = limits[t, 3]
-        own_labels = labels[t if labels.shape[0] > 1 else 0]
-        own_weights = weights[t if weights.shape[0] > 1 else 0]
-        half = halves[t if halves.shape[0] > 1 else 0]
-        empty = np.zeros(0, np.int64)
-        sample = Sample(own_labels, half_weights, packed, empty, np.zeros(0))
-        seed_state(work.random, seeds[t])
+        begin_tree(block, options, work, t)
+        own_weights = weights[row_of(weights, t)]
+        half = halves[row_of(halves, t)]
+        sample = sample_of(block, t, half_weights, packed)
         n_nodes = np.int64(1)
         done = False
         while not done:
             growing = 1 if rounds[t] % 2 == 0 else 2
-            for i in range(n_rows):
-                half_weights[i] = own_weights[i] if half[i] == growing else 0
-                if half_weights[i] > 0 and rounds[t] > 0:
-                    leaf_of_row[i] = send_down(
-                        nodes, arenas, is_categorical, X, i, own_labels, 0.0, error
-                    )
-            pack(options.criterion, own_labels, half_weights, packed)
+            load_half(
+                nodes, arenas, is_categorical, X, sample.labels, own_weights, half, growing,
+                rounds[t] > 0, half_weights, leaf_of_row, error,
+            )  # fmt: skip
+            pack(options.criterion, sample.labels, half_weights, packed)
             for k in range(4):
                 before[k] = arenas.used[k]
             size = n_nodes
             state = work.random[0]
             while True:
                 work.random[0] = state
-                for k in range(n_candidates):
-                    work.candidates[k] = candidates[t if candidates.shape[0] > 1 else 0, k]
+                list_candidates(block, work, t)
                 if rounds[t] == 0:
                     n_open = open_root(columns, sample, options, work, nodes, n_candidates)
                     for c in range(options.n_stats):
@@ -185,24 +202,17 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
                     columns, sample, options, work, arenas, nodes, size, n_open, (size + 1) // 2,
                     n_candidates,
                 )  # fmt: skip
-                restore_leaves(nodes, size, own_stats)
                 if not arenas.used[3]:
                     break
-                for node in range(size):  # undo what was grown before the arena was full
-                    if nodes.n_children[node] > 0 and nodes.first_child[node] >= size:
-                        make_leaf(nodes, np.int64(node))
-                restore_leaves(nodes, size, own_stats)
-                arenas = enlarge(arenas, before, 16 * work.key.shape[0], np.int64(16))
+                undo_growth(nodes, size, own_stats)
+                arenas = enlarge(arenas, before, work, options)
             n_nodes = prune_with_half(
-                nodes, n_nodes, arenas, is_categorical, X, own_labels, own_weights, half,
+                nodes, n_nodes, arenas, is_categorical, X, sample.labels, own_weights, half,
                 3 - growing, options.tie, error, below, cut, place,
             )  # fmt: skip
+            restore_leaves(nodes, size, own_stats, place)
             rounds[t] += 1
             done = (rounds[t] > 1 and n_nodes == size) or rounds[t] > max_rounds
         kept = append_nodes(kept, starts[t], nodes, n_nodes)
         starts[t + 1] = starts[t] + n_nodes
-    return (
-        starts, kept.threshold, kept.attribute, kept.first_child, kept.n_children, kept.missing,
-        kept.label, kept.stats, kept.spread, arenas.branches, arenas.term_start,
-        arenas.term_attribute, arenas.term_weight, arenas.used, rounds,
-    )  # fmt: skip
+    return results(starts, kept, arenas), rounds
