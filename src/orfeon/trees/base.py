@@ -201,7 +201,8 @@ class BaseTree(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         ndarray of shape (n_rows,)
             Node indices.
         """
-        return self.forest_.apply(self._encode(X))[:, 0]
+        encoded = self._encode(X)
+        return self.forest_.apply(encoded)[:, 0]
 
     def decision_path(self, X: Any) -> sparse.csr_matrix:
         """Nodes that each row passes through.
@@ -216,7 +217,8 @@ class BaseTree(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         sparse matrix of shape (n_rows, n_nodes)
             Ones where a row passes through a node.
         """
-        return self.forest_.decision_path(self._encode(X))
+        encoded = self._encode(X)
+        return self.forest_.decision_path(encoded)
 
     def get_depth(self) -> int:
         """Number of tests on the longest path."""
