@@ -1,0 +1,419 @@
+"""Growing C4.5 trees from a prepared table: one tree or thousands.
+
+Whole-number weights count as copies of an example. Other weights are taken relative to their mean,
+so that ``min_samples_leaf`` and the pessimistic errors speak of examples whatever their sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+from joblib import Parallel, delayed
+from scipy import stats
+
+from orfeon.forest import NODE, Forest
+from orfeon.kernels.c45_block import Finish, Kept, evaluate_root, grow_c45_block
+from orfeon.kernels.c45_records import ATTRIBUTE, Columns, Rules
+from orfeon.kernels.jit import kernel_view
+from orfeon.kernels.pessimistic import Limit, extra_errors
+from orfeon.table import CATEGORICAL, COUNTED, Table
+
+#: Up to this weight n ln n is looked up, beyond it is computed.
+_MAX_TABLE = 1 << 17
+#: Weights whose sum stays below this count as copies when they are whole numbers.
+_MAX_COUNT = 1 << 31
+#: No limit on depth.
+_NO_LIMIT = 1 << 40
+#: Deviates of the normal distribution at some confidences, as C4.5 has them.
+_CONFIDENCES = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
+_DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
+
+# Kernels have no types of their own.
+_grow_block: Callable[..., Any] = grow_c45_block
+_evaluate_root: Callable[..., Any] = evaluate_root
+_extra_errors: Callable[..., Any] = extra_errors
+
+_prepared: WeakKeyDictionary[Table, Columns] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class C45Growth:
+    """How C4.5 trees are grown and pruned.
+
+    Parameters
+    ----------
+    min_samples_leaf : float, default=2
+        Least weight of at least two branches of a test.
+    gain_ratio : bool, default=True
+        Whether the gain ratio decides among the tests of at least average gain; otherwise the gain.
+    mdl_penalty : bool, default=True
+        Whether the gain of a threshold pays for choosing it among many.
+    grouping : bool, default=False
+        Whether categories are grouped into few branches; otherwise each has its own.
+    collapse : bool, default=True
+        Whether a subtree that makes no fewer training errors than a leaf becomes one.
+    pruning : bool, default=True
+        Whether trees are pruned by their pessimistic errors.
+    confidence : float, default=0.25
+        Confidence of the pessimistic errors; less prunes more.
+    error_limit : {"table", "normal"}, default="table"
+        The deviate of the normal distribution: interpolated in the program's own table, or exact
+        (as Weka's J48 has it).
+    subtree_raising : bool, default=True
+        Whether pruning may put the largest branch in its parent's place.
+    max_depth : int, optional
+        Greatest depth.
+    max_features : int, optional
+        Attributes drawn at each node; all by default.
+    random_ties : bool, default=False
+        Whether attributes are tried in random order, so that equal tests are chosen at random;
+        otherwise the first attribute wins.
+    """
+
+    min_samples_leaf: float = 2
+    gain_ratio: bool = True
+    mdl_penalty: bool = True
+    grouping: bool = False
+    collapse: bool = True
+    pruning: bool = True
+    confidence: float = 0.25
+    error_limit: Literal["table", "normal"] = "table"
+    subtree_raising: bool = True
+    max_depth: int | None = None
+    max_features: int | None = None
+    random_ties: bool = False
+
+
+def _sorted_columns(table: Table) -> Columns:
+    """Prepare a table: sorted records of every ordered attribute, those of few values included."""
+    columns = _prepared.get(table)
+    if columns is not None:
+        return columns
+    ordered = np.flatnonzero(table.kind != CATEGORICAL)
+    segment = np.full(table.n_attributes, -1, np.int64)
+    segment[ordered] = np.arange(len(ordered))
+    records = np.empty((len(ordered), table.n_rows), table.records.dtype)
+    for place, f in enumerate(ordered):
+        if table.kind[f] == COUNTED:
+            order = np.argsort(table.ranks[f], kind="stable")
+            ranks = table.ranks[f][order].astype(records.dtype)
+            records[place] = (ranks << table.shift) | order.astype(records.dtype)
+        else:
+            records[place] = table.records[table.segment[f]]
+    attributes = np.empty(table.n_attributes, ATTRIBUTE)
+    attributes["segment"] = segment
+    attributes["n_values"] = table.n_values
+    attributes["value_start"] = table.value_start[:-1]
+    attributes["has_missing"] = (table.ranks == table.n_values[:, None]).any(axis=1)
+    columns = Columns(
+        attributes, records.ravel(), kernel_view(table.ranks).ravel(), kernel_view(table.values),
+        table.shift, table.mask, table.n_rows,
+    )  # fmt: skip
+    _prepared[table] = columns
+    return columns
+
+
+def upper_limit(confidence: float, error_limit: Literal["table", "normal"] = "table") -> Limit:
+    """Find the upper confidence limit that pessimistic errors are taken at.
+
+    Parameters
+    ----------
+    confidence : float
+        Probability that the true error is above the limit.
+    error_limit : {"table", "normal"}, default="table"
+        Where the deviate of the normal distribution comes from.
+
+    Returns
+    -------
+    Limit
+        What :func:`orfeon.kernels.pessimistic.extra_errors` needs.
+
+    Examples
+    --------
+    >>> from orfeon.growth.c45 import upper_limit
+    >>> upper_limit(0.25).squared_deviate ** 0.5
+    0.6925
+    """
+    if error_limit == "normal":
+        deviate = max(float(stats.norm.isf(confidence)), 0.0)
+        return Limit(confidence, deviate**2, 1.0)
+    deviate = float(np.interp(confidence, _CONFIDENCES, _DEVIATES))
+    return Limit(confidence, deviate**2, 0.67)
+
+
+def _rules(growth: C45Growth, n_classes: int, n_candidates: int) -> Rules:
+    most = min(growth.max_features or n_candidates, n_candidates)
+    return Rules(
+        n_classes, float(growth.min_samples_leaf), growth.gain_ratio, growth.mdl_penalty,
+        growth.grouping, growth.random_ties or most < n_candidates, most,
+        _NO_LIMIT if growth.max_depth is None else int(growth.max_depth),
+    )  # fmt: skip
+
+
+def _units(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Weight of one example in each tree: 1 where weights are counts, otherwise their mean."""
+    total = weights.sum(axis=1)
+    counts = (weights == np.floor(weights)).all(axis=1) & (total < _MAX_COUNT)
+    mean = total / np.maximum((weights > 0).sum(axis=1), 1)
+    return np.where(counts, 1.0, mean)
+
+
+def _n_ln_n(weights: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Any:
+    counted = weights[units == 1.0]
+    most = int(counted.sum(axis=1).max()) if len(counted) else 0
+    n = np.arange(most + 1 if most < _MAX_TABLE else 1, dtype=np.float64)
+    n[1:] *= np.log(n[1:])
+    return n
+
+
+def grow_c45(
+    table: Table,
+    y: npt.NDArray[np.integer[Any]],
+    *,
+    n_classes: int,
+    seeds: npt.NDArray[np.uint64],
+    weights: npt.NDArray[Any] | None = None,
+    units: npt.NDArray[np.float64] | None = None,
+    candidates: npt.NDArray[np.integer[Any]] | None = None,
+    growth: C45Growth | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Forest:
+    """Grow any number of C4.5 trees from one table.
+
+    Parameters
+    ----------
+    table : Table
+        The attributes, prepared once.
+    y : ndarray of shape (n_rows,) or (n_trees, n_rows)
+        Class codes; one row for all trees or one each.
+    n_classes : int
+        Number of classes.
+    seeds : ndarray of uint64 of shape (n_trees,)
+        One seed for each tree; there are as many trees as seeds.
+    weights : ndarray of shape (n_rows,) or (n_trees, n_rows), optional
+        Weights; 0 leaves a row out.
+    units : ndarray of shape (1,) or (n_trees,), optional
+        The weight of one example in each tree. By default 1 where weights are whole numbers,
+        otherwise the mean of those above 0.
+    candidates : ndarray of shape (n_trees, n_candidates), optional
+        Attributes that each tree may use; all by default.
+    growth : C45Growth, optional
+        How trees are grown and pruned.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+    progress : callable, optional
+        Called with the number of trees of each finished block.
+
+    Returns
+    -------
+    Forest
+        The trees, in the order of the seeds. A leaf that no example reached holds its parent's
+        class weights, scaled down to next to nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.growth.c45 import grow_c45
+    >>> from orfeon.table import Table
+    >>> X = np.array([[0.0], [1.0], [2.0], [4.0]])
+    >>> forest = grow_c45(
+    ...     Table(X), np.array([0, 0, 1, 1]), n_classes=2, seeds=np.arange(3, dtype=np.uint64)
+    ... )
+    >>> forest.threshold[:1], forest.predict(X)
+    (array([1.]), array([0, 0, 1, 1]))
+    """
+    growth = C45Growth() if growth is None else growth
+    n_trees = len(seeds)
+    labels = _as_rows(y, np.uint16)
+    weights = _as_rows(np.ones(table.n_rows) if weights is None else weights, np.float64)
+    if candidates is None:
+        candidates = np.arange(table.n_attributes)
+    candidates = _as_rows(candidates, np.int64)
+    seeds = kernel_view(np.ascontiguousarray(seeds, dtype=np.uint64))
+    rules = _rules(growth, n_classes, candidates.shape[1])
+    finish = Finish(growth.collapse, growth.pruning, growth.subtree_raising)
+    limit = upper_limit(growth.confidence, growth.error_limit)
+    columns = _sorted_columns(table)
+
+    def grow(start: int, stop: int) -> Forest:
+        part = _rows_of(weights, start, stop)
+        size = _units(part) if units is None else _rows_of(units, start, stop)
+        starts, kept, n_branches = _grow_block(
+            columns, rules, finish, limit, _rows_of(labels, start, stop), part, size,
+            seeds[start:stop], _rows_of(candidates, start, stop), _n_ln_n(part, size),
+        )  # fmt: skip
+        if progress is not None:
+            progress(stop - start)
+        return _to_forest(table, starts, kept, n_branches, n_classes)
+
+    step = _block_size(n_trees, n_jobs)
+    blocks = [(start, min(start + step, n_trees)) for start in range(0, n_trees, step)]
+    if len(blocks) == 1 or n_jobs in (None, 1):
+        return Forest.concatenate([grow(*block) for block in blocks])
+    forests = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(grow)(*b) for b in blocks)
+    return Forest.concatenate(forests)
+
+
+def pessimistic_errors(
+    weight: float,
+    errors: float,
+    confidence: float = 0.25,
+    error_limit: Literal["table", "normal"] = "table",
+) -> float:
+    """Errors to be expected among as many new examples as a leaf has seen.
+
+    Parameters
+    ----------
+    weight : float
+        Examples in the leaf.
+    errors : float
+        Those of them that the leaf gets wrong.
+    confidence : float, default=0.25
+        Probability that the truth is worse.
+    error_limit : {"table", "normal"}, default="table"
+        Where the deviate of the normal distribution comes from.
+
+    Returns
+    -------
+    float
+        The upper confidence limit of the error rate, times the examples.
+
+    Examples
+    --------
+    >>> from orfeon.growth.c45 import pessimistic_errors
+    >>> [round(pessimistic_errors(n, 0) / n, 3) for n in (6, 9, 1)]
+    [0.206, 0.143, 0.75]
+    >>> round(pessimistic_errors(16, 1) / 16, 3)
+    0.157
+    """
+    limit = upper_limit(confidence, error_limit)
+    return errors + float(_extra_errors(float(weight), float(errors), limit))
+
+
+@dataclass(frozen=True)
+class RootTests:
+    """What C4.5 thinks of each attribute at the root.
+
+    Parameters
+    ----------
+    gain : ndarray of shape (n_attributes,)
+        Information gain in bits, the penalty subtracted; NaN where there is no test.
+    split_information : ndarray of shape (n_attributes,)
+        Information of the split itself.
+    threshold : ndarray of shape (n_attributes,)
+        Best threshold of ordered attributes.
+    chosen : int
+        The attribute of the best test, -1 without any.
+    """
+
+    gain: npt.NDArray[np.float64]
+    split_information: npt.NDArray[np.float64]
+    threshold: npt.NDArray[np.float64]
+    chosen: int
+
+    @property
+    def gain_ratio(self) -> npt.NDArray[np.float64]:
+        """Gain divided by split information."""
+        return self.gain / self.split_information
+
+
+def evaluate_root_tests(
+    table: Table,
+    y: npt.NDArray[np.integer[Any]],
+    *,
+    n_classes: int,
+    weights: npt.NDArray[Any] | None = None,
+    growth: C45Growth | None = None,
+) -> RootTests:
+    """Gain and split information of every attribute at the root of a tree.
+
+    Parameters
+    ----------
+    table : Table
+        The attributes.
+    y : ndarray of shape (n_rows,)
+        Class codes.
+    n_classes : int
+        Number of classes.
+    weights : ndarray of shape (n_rows,), optional
+        Weights.
+    growth : C45Growth, optional
+        How the tree would be grown.
+
+    Returns
+    -------
+    RootTests
+        The figures, and the choice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.growth.c45 import C45Growth, evaluate_root_tests
+    >>> from orfeon.table import Table
+    >>> X = np.arange(1.0, 9.0)[:, None]
+    >>> tests = evaluate_root_tests(Table(X), np.repeat([0, 1], 4), n_classes=2)
+    >>> tests.gain.round(4), tests.threshold  # one bit, less log2(5) / 8 for choosing among 5 cuts
+    (array([0.7098]), array([4.]))
+    """
+    growth = C45Growth() if growth is None else growth
+    weights = _as_rows(np.ones(table.n_rows) if weights is None else weights, np.float64)
+    units = _units(weights)
+    thresholds = np.full(table.n_attributes, np.nan)
+    rules = _rules(
+        replace(growth, random_ties=False, max_features=None), n_classes, table.n_attributes
+    )
+    tests, chosen = _evaluate_root(
+        _sorted_columns(table), rules, _as_rows(y, np.uint16)[0], weights[0], units[0],
+        _n_ln_n(weights, units), thresholds,
+    )  # fmt: skip
+    found = tests["info"] > 0
+    return RootTests(
+        np.where(found, tests["gain"], np.nan),
+        np.where(found, tests["info"], np.nan),
+        thresholds,
+        int(chosen),
+    )
+
+
+def _as_rows(array: npt.NDArray[Any], dtype: type[Any]) -> npt.NDArray[Any]:
+    """An array of one row for all trees, or one each, as the kernels want it."""
+    return kernel_view(np.ascontiguousarray(np.atleast_2d(array), dtype=dtype))
+
+
+def _rows_of(array: npt.NDArray[Any], start: int, stop: int) -> npt.NDArray[Any]:
+    """Rows of some trees, of an array that may have one row for all."""
+    return array[start:stop] if len(array) > 1 else array
+
+
+def _block_size(n_trees: int, n_jobs: int | None) -> int:
+    """Trees in a block: enough to make the call cheap, few enough to share them out evenly."""
+    if n_jobs in (None, 1):
+        return 64
+    return max(1, min(64, n_trees // 16))
+
+
+def _to_forest(
+    table: Table, starts: npt.NDArray[np.int64], kept: Kept, n_branches: int, n_classes: int
+) -> Forest:
+    n = int(starts[-1])
+    finished = kept.nodes[:n]
+    nodes = np.empty(n, dtype=NODE)
+    for name in NODE.names or ():
+        nodes[name] = finished[name]
+    return Forest(
+        tree_start=starts,
+        nodes=nodes,
+        n_children=finished["n_children"].copy(),
+        missing=finished["missing"].copy(),
+        label=finished["label"].copy(),
+        value=kept.value[:n].copy(),
+        n_classes=n_classes,
+        n_categories=table.schema.n_categories,
+        branches=kept.branches[:n_branches].copy(),
+    )
