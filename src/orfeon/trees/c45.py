@@ -1,0 +1,205 @@
+"""C4.5 Release 8: gain ratio, a branch per category, fractional examples, pessimistic pruning.
+
+It follows Quinlan's program, with these differences, none of which changes a result on whole
+examples of ordinary scale: values closer than 1e-5 are still different values; gains and gain
+ratios closer than 1e-9 are equal, so that rounding does not choose between them; the part of an
+example that reaches a node through unknown values is dropped below one millionth; a node's label
+follows the rule of all trees here (a tie takes the parent's label); a leaf that no example reached
+answers with its parent's class shares.
+
+As in the program, a test must leave ``min_samples_leaf`` examples in at least two branches, a cut
+of an ordered attribute moreover a tenth of the average class (at most 25) on both sides; the
+penalty counts the cuts that do; a test on categories may be made without gain, to be undone if no
+gain follows (``collapse``); attributes with more categories than 0.3 times the examples do not
+count in the average gain.
+
+References
+----------
+Quinlan (1993). C4.5: Programs for Machine Learning. Morgan Kaufmann.
+Quinlan (1996). Improved use of continuous attributes in C4.5. JAIR 4, 77-90.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from orfeon.forest import Forest
+from orfeon.growth.c45 import C45Growth, grow_c45
+from orfeon.kernels.information import GRAINS
+from orfeon.seeding import tree_seeds
+from orfeon.trees.base import BaseTree, TrainingData, TreeClassifierMixin
+from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
+
+
+class C45Classifier(TreeClassifierMixin, BaseTree):
+    """C4.5 classification tree.
+
+    Parameters
+    ----------
+    min_samples_leaf : int or float, default=2
+        Least weight of at least two branches of a test; below one, a share of the whole. Weights
+        that are whole numbers count as copies, others are taken relative to their mean.
+    gain_ratio : bool, default=True
+        Whether tests are compared by gain ratio, among those of at least average gain; otherwise
+        by gain.
+    mdl_penalty : bool, default=True
+        Whether the gain of a cut pays for choosing it among the cuts of its attribute.
+    grouping : bool, default=False
+        Whether the categories of a test are grouped into few branches; otherwise each has its own.
+    collapse : bool, default=True
+        Whether a subtree that makes no fewer training errors than a leaf becomes one.
+    pruning : bool, default=True
+        Whether the tree is pruned by its pessimistic errors.
+    confidence : float, default=0.25
+        Confidence of the pessimistic errors; less prunes more.
+    error_limit : {"table", "normal"}, default="table"
+        How the upper limit of the errors is found: with the deviate from the program's own table,
+        or the exact one of the normal distribution, as Weka's J48 does.
+    subtree_raising : bool, default=True
+        Whether pruning may put the largest branch of a node in its place.
+    max_depth : int, optional
+        Most tests on a path.
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        Attributes drawn at each node.
+    random_ties : bool, default=False
+        Whether equally good tests are chosen at random; otherwise the first attribute wins.
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical; "auto" goes by their types.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes.
+    random_state : int, RandomState or None, default=None
+        Seed of the random ties and of the attributes drawn.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        The tree, as a forest of one.
+    schema_ : Schema
+        What the attributes are.
+    classes_ : ndarray
+        The classes.
+    feature_importances_ : ndarray
+        Share of each attribute in the decrease of entropy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.trees.c45 import C45Classifier
+    >>> X = np.array([["sunny", 70], ["sunny", 90], ["overcast", 75], ["rain", 80], ["sunny", None],
+    ...               ["sunny", 85], ["overcast", 95], ["rain", 65]], dtype=object)
+    >>> y = ["play", "stay", "play", "play", "stay", "stay", "play", "play"]
+    >>> tree = C45Classifier().fit(X, y)
+    >>> tree.predict(np.array([["rain", 70], [None, 70]], dtype=object))
+    array(['play', 'play'], dtype='<U4')
+    >>> tree.predict_proba(np.array([[None, 70]], dtype=object)).round(2)
+    array([[0.62, 0.38]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        name: LIMITS[name]
+        for name in (
+            "min_samples_leaf", "max_depth", "max_features", "categorical_features", "random_state",
+        )
+    } | {
+        "gain_ratio": ["boolean"],
+        "mdl_penalty": ["boolean"],
+        "grouping": ["boolean"],
+        "collapse": ["boolean"],
+        "pruning": ["boolean"],
+        "confidence": [Interval(Real, 0.0, 1.0, closed="right")],
+        "error_limit": [StrOptions({"table", "normal"})],
+        "subtree_raising": ["boolean"],
+        "random_ties": ["boolean"],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        min_samples_leaf: float = 2,
+        gain_ratio: bool = True,
+        mdl_penalty: bool = True,
+        grouping: bool = False,
+        collapse: bool = True,
+        pruning: bool = True,
+        confidence: float = 0.25,
+        error_limit: Literal["table", "normal"] = "table",
+        subtree_raising: bool = True,
+        max_depth: int | None = None,
+        max_features: Any = None,
+        random_ties: bool = False,
+        categorical_features: Any = "auto",
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.min_samples_leaf = min_samples_leaf
+        self.gain_ratio = gain_ratio
+        self.mdl_penalty = mdl_penalty
+        self.grouping = grouping
+        self.collapse = collapse
+        self.pruning = pruning
+        self.confidence = confidence
+        self.error_limit = error_limit
+        self.subtree_raising = subtree_raising
+        self.max_depth = max_depth
+        self.max_features = max_features
+        self.random_ties = random_ties
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    @property
+    def _impurity(self) -> str:
+        return "entropy"
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        """Read the training set; class weights leave the number of examples as it is.
+
+        The factor on a class is rounded to whole grains, so that a weight of 2 is still two copies.
+        """
+        data = super()._read(X, y, sample_weight)
+        if self.class_weight is None or _are_counts(data.weights):
+            return data
+        given = np.ones(len(data.rows))
+        if sample_weight is not None:
+            given = np.asarray(sample_weight, dtype=np.float64)[data.rows]
+        n_examples = float(given.sum()) if _are_counts(given) else float(len(given))
+        scale = n_examples / float(data.weights.sum())
+        factor = np.rint(data.weights / given * scale * GRAINS) / GRAINS
+        return replace(data, weights=given * np.maximum(factor, 1.0 / GRAINS))
+
+    def _growth(self, data: TrainingData) -> C45Growth:
+        total = float(data.weights.sum())
+        if self.class_weight is None and not _are_counts(data.weights):
+            total = float(len(data.weights))
+        return C45Growth(
+            min_samples_leaf=least_weight(self.min_samples_leaf, total),
+            gain_ratio=self.gain_ratio,
+            mdl_penalty=self.mdl_penalty,
+            grouping=self.grouping,
+            collapse=self.collapse,
+            pruning=self.pruning,
+            confidence=float(self.confidence),
+            error_limit=self.error_limit,
+            subtree_raising=self.subtree_raising,
+            max_depth=self.max_depth,
+            max_features=attributes_per_node(self.max_features, data.table.n_attributes),
+            random_ties=self.random_ties,
+        )
+
+    def _grow(self, data: TrainingData) -> Forest:
+        return grow_c45(
+            data.table, data.y, n_classes=data.n_classes, seeds=tree_seeds(data.seeds, 1),
+            weights=data.weights, units=None if self.class_weight is None else np.ones(1),
+            growth=self._growth(data),
+        )  # fmt: skip
+
+
+def _are_counts(weights: npt.NDArray[np.float64]) -> bool:
+    return np.array_equal(weights, np.rint(weights))
