@@ -47,6 +47,8 @@ class Growth:
     min_samples_split, min_samples_leaf : float, default=2 and 1
         Least weight of a node to be split, and of a leaf. Whole-number weights count as copies;
         others are taken relative to their mean. The defaults ask for nothing.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of a leaf, as a share of the whole weight.
     min_impurity_decrease : float, default=0.0
         Least weighted impurity decrease of a split.
     max_features : int, optional
@@ -63,6 +65,7 @@ class Growth:
     max_leaf_nodes: int | None = None
     min_samples_split: float = 2
     min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
     min_impurity_decrease: float = 0.0
     max_features: int | None = None
     n_best: int = 1
@@ -106,6 +109,7 @@ def _limits(growth: Growth, variants: Integers, whole: Whole) -> Integers:
     tie = np.where(whole.exact, 0.0, _TIE * whole.total)
     # The defaults ask for nothing: however light, an example may be set apart.
     leaf = 1.0 if growth.min_samples_leaf <= 1 else np.ceil(growth.min_samples_leaf * unit)
+    leaf = np.maximum(leaf, np.ceil(growth.min_weight_fraction_leaf * whole.total * (1 - 1e-12)))
     split = 0.0 if growth.min_samples_split <= 2 else np.ceil(growth.min_samples_split * unit)
     ones = np.ones(len(unit))
     return np.column_stack([split * ones, leaf * ones, tie, variants]).astype(np.int64)

@@ -15,11 +15,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.criteria import ENTROPY_TABLE, GINI_FEW, GINI_TWO, VARIANCE, n_log_n
+from orfeon.kernels.criteria import (
+    ENTROPY_TABLE,
+    GINI,
+    GINI_FEW,
+    GINI_TWO,
+    VARIANCE,
+    n_log_n,
+    split_score,
+)
 from orfeon.kernels.jit import array_step
 
 #: A score must exceed the best one by more than the rounding of the comparison.
 _TIED = 1.0 + 1e-15
+#: The same for running sums, which carry the rounding of every step.
+_NEARLY_TIED = 1.0 + 1e-12
 
 
 @array_step
@@ -115,7 +125,7 @@ def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, mi
         weight += total[c]
     whole = float(weight)
     most = weight - min_leaf
-    bar = best * _TIED
+    bar = best * _NEARLY_TIED
     position = np.int64(-1)
     current = records[begin]
     for i in range(begin, end - 1):
@@ -133,8 +143,8 @@ def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, mi
             crossed = squares_left * whole + on_left * rest
             shares = on_left * float(weight - weight_left)
             if crossed > bar * shares and weight_left >= min_leaf and weight_left <= most:
-                best = crossed / shares
-                bar = best * _TIED
+                best = split_score(GINI, left, total)
+                bar = best * _NEARLY_TIED
                 position = i
         current = following
     return best, position

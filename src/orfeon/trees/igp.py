@@ -88,6 +88,8 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
         Impurity.
     max_depth : int, optional
         Most tests on a path.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of a leaf, in the half that grows it, as a share of the whole weight.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which attributes are categorical.
     class_weight : dict, "balanced" or None, default=None
@@ -118,7 +120,15 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: LIMITS[name] for name in ("max_depth", "categorical_features", "random_state")},
+        **{
+            name: LIMITS[name]
+            for name in (
+                "max_depth",
+                "min_weight_fraction_leaf",
+                "categorical_features",
+                "random_state",
+            )
+        },
         "criterion": [StrOptions({"gini", "entropy"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
@@ -131,12 +141,14 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
         *,
         criterion: Literal["gini", "entropy"] = "gini",
         max_depth: int | None = None,
+        min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
         class_weight: Any = None,
         random_state: Any = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.random_state = random_state
@@ -149,7 +161,11 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
         forest, rounds = grow_igp_forest(
             data.table, data.X, data.y, halves, n_classes=data.n_classes,
             seeds=tree_seeds(tree_sequence, 1), weights=data.weights,
-            growth=Growth(criterion=self.criterion, max_depth=self.max_depth),
+            growth=Growth(
+                criterion=self.criterion,
+                max_depth=self.max_depth,
+                min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            ),
         )  # fmt: skip
         self.n_rounds_ = int(rounds[0])
         self.halves_ = np.zeros(data.n_given, np.uint8)

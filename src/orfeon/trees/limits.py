@@ -22,6 +22,7 @@ LIMITS: dict[str, list[Any]] = {
         Interval(Integral, 1, None, closed="left"),
         Interval(Real, 0.0, 1.0, closed="neither"),
     ],
+    "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
     "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
     "max_features": [
         Interval(Integral, 1, None, closed="left"),

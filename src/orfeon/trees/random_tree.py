@@ -36,6 +36,8 @@ class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
         Limits.
     min_samples_split, min_samples_leaf : int or float, default=2 and 1
         Least weight of a node to be split, and of a leaf.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of a leaf, as a share of the whole weight.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which attributes are categorical; these are split into random subsets.
     class_weight : dict, "balanced" or None, default=None
@@ -74,6 +76,7 @@ class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
         class_weight: Any = None,
         random_state: Any = None,
@@ -84,6 +87,7 @@ class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.random_state = random_state
@@ -97,6 +101,7 @@ class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_split=least_weight(self.min_samples_split, total),
             min_samples_leaf=least_weight(self.min_samples_leaf, total),
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
             max_features=attributes_per_node(self.max_features, data.table.n_attributes),
         )
         return grow_forest(
