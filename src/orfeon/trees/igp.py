@@ -116,7 +116,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
     >>> X, y = make_waveform(300, random_state=0)
     >>> tree = IGPTreeClassifier(random_state=0).fit(X, y)
     >>> tree.n_rounds_, tree.get_n_leaves()
-    (2, 14)
+    (4, 10)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
