@@ -1,0 +1,324 @@
+"""What every public estimator promises: scikit-learn's checks, and our own.
+
+Estimators are found in the package's exports, so a new one is checked as soon as it is public.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from sklearn.base import is_regressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.shared import assert_same_forest, public_estimators
+
+#: Settings besides the defaults that take other ways through the code.
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "CARTClassifier": [
+        {"pruning": "cv"},
+        {"pruning": "cv", "pruning_rule": "min", "criterion": "entropy", "n_folds": 3},
+        {"pruning": 0.01, "criterion": "entropy"},
+        {"max_features": "sqrt", "n_best": 3},
+        {"max_leaf_nodes": 5, "min_samples_leaf": 2},
+        {"min_samples_leaf": 0.05, "min_samples_split": 0.2},
+        {"min_impurity_decrease": 0.01, "max_depth": 4},
+        {"class_weight": "balanced"},
+    ],
+    "CARTRegressor": [
+        {"pruning": "cv"},
+        {"pruning": "cv", "pruning_rule": "min", "keep_a_split": False, "n_folds": 3},
+        {"pruning": 0.01},
+        {"max_leaf_nodes": 5, "min_samples_leaf": 2},
+        {"max_features": 0.5, "n_best": 3},
+    ],
+    "IGPTreeClassifier": [{"criterion": "entropy", "max_depth": 3}],
+    "RandomTreeClassifier": [{"max_features": None}, {"criterion": "entropy", "max_depth": 3}],
+    "StumpClassifier": [{"criterion": "entropy"}],
+}
+
+
+#: A leaf whose classes are tied takes its parent's label (Gelfand et al. 1991); scikit-learn asks
+#: for the first of the tied classes. So its checks run with settings that leave no tied leaf.
+LEAVES_TIES = ("max_leaf_nodes", "max_depth")
+
+
+def every_setting(ties: bool = True) -> list[Any]:
+    """Each public estimator with its defaults, then with its other settings."""
+    return [
+        estimator(**setting)
+        for name, estimator in public_estimators().items()
+        for setting in [{}, *SETTINGS.get(name, [])]
+        if ties or not set(LEAVES_TIES) & set(setting)
+    ]
+
+
+each_setting = pytest.mark.parametrize("estimator", every_setting(), ids=str)
+
+
+def test_the_estimators_are_found():
+    found = public_estimators()
+    assert {"CARTClassifier", "CARTRegressor", "IGPTreeClassifier", "StumpRegressor"} <= set(found)
+    assert set(SETTINGS) <= set(found)
+
+
+# One check is skipped when the environment variable SCIPY_ARRAY_API is not set: that of input from
+# other array libraries. The variable must be set before SciPy is imported; the next test does it.
+@parametrize_with_checks(every_setting(ties=False))
+def test_scikit_learn_compatible(estimator, check):
+    check(estimator)
+
+
+def test_input_from_other_array_libraries():
+    pytest.importorskip("array_api_strict")
+    script = (
+        "from sklearn.utils.estimator_checks import estimator_checks_generator\n"
+        "from tests.shared import public_estimators\n"
+        "for name, estimator in public_estimators().items():\n"
+        "    for instance, check in estimator_checks_generator(estimator()):\n"
+        "        if check.func.__name__ == 'check_array_api_input':\n"
+        "            check(instance)\n"
+        "            print(name)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, "SCIPY_ARRAY_API": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert set(done.stdout.split()) == set(public_estimators()), done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+# -- data ------------------------------------------------------------------------------------------
+
+
+def target_of(estimator: Any, signal: npt.NDArray[np.float64], n_classes: int = 3) -> Any:
+    """A target that fits the estimator: numbers, or classes of equal size."""
+    if is_regressor(estimator):
+        return signal
+    return np.argsort(np.argsort(signal)) * n_classes // len(signal)
+
+
+def numbers(rng: np.random.Generator, n_rows: int) -> tuple[Any, npt.NDArray[np.float64]]:
+    """Continuous and rounded columns, and a signal in them."""
+    X = rng.normal(size=(n_rows, 4))
+    X[:, 2:] = np.round(X[:, 2:], 1)
+    return X, X[:, 0] + X[:, 2] ** 2 + rng.normal(size=n_rows)
+
+
+def mixed_frame(rng: np.random.Generator, n_rows: int) -> tuple[Any, npt.NDArray[np.float64]]:
+    """Continuous, rounded, categorical and boolean columns with missing values, and a signal."""
+    pandas = pytest.importorskip("pandas")
+    X, signal = numbers(rng, n_rows)
+    codes = rng.integers(0, 6, n_rows)
+    frame = pandas.DataFrame(
+        {
+            "fine": X[:, 0],
+            "coarse": X[:, 2],
+            "colour": pandas.Categorical.from_codes(codes, list("abcdef")),
+            "word": pandas.array(rng.choice(["yes", "no", "perhaps"], n_rows), dtype="string"),
+            "flag": rng.random(n_rows) < 0.5,
+        }
+    )
+    for name in ("fine", "coarse", "colour", "word"):
+        frame[name] = frame[name].mask(rng.random(n_rows) < 0.1)
+    return frame, signal + np.isin(codes, [1, 4])
+
+
+# -- weights ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make_table", [numbers, mixed_frame])
+@each_setting
+def test_weight_k_is_k_copies_and_weight_zero_is_absence(estimator, make_table):
+    """Exactly, in whatever order the rows come."""
+    rng = np.random.default_rng(5)
+    for n_classes in (2, 3, 6):
+        X, signal = make_table(rng, 80)
+        y = target_of(estimator, signal, n_classes)
+        weights = rng.integers(0, 4, 80)
+        copies = rng.permutation(np.repeat(np.arange(80), weights))
+        moved = rng.permutation(80)
+        estimator.set_params(random_state=int(rng.integers(1000)))
+        weighted = estimator.fit(X, y, sample_weight=weights).forest_
+        for rows, given in ((copies, None), (moved, weights[moved]), (moved, 1.0 * weights[moved])):
+            table = X[rows] if isinstance(X, np.ndarray) else X.iloc[rows]
+            other = estimator.fit(table, y[rows], sample_weight=given).forest_
+            # The variance is a sum of floats, which knows the order of its terms.
+            assert_same_forest(weighted, other, but=("impurity",))
+            if weighted.impurity is not None:
+                np.testing.assert_allclose(weighted.impurity, other.impurity, atol=1e-12)
+
+
+@each_setting
+def test_equal_fractional_weights_are_no_weights(estimator, waveform):
+    """The unit that weights are measured in does not matter."""
+    X, y = waveform
+    y = target_of(estimator, X[:, 5] + y)
+    estimator.set_params(random_state=0)
+    decided = estimator.fit(X[:100], y[:100]).predict(X)
+    for weight in (0.25, 2.0**-500):
+        other = estimator.fit(X[:100], y[:100], sample_weight=np.full(100, weight))
+        if is_regressor(estimator):
+            np.testing.assert_allclose(other.predict(X), decided, atol=1e-11)
+        else:
+            np.testing.assert_array_equal(other.predict(X), decided)
+
+
+# -- input -----------------------------------------------------------------------------------------
+
+
+def memory_mapped(X: npt.NDArray[np.float64], folder: Path) -> npt.NDArray[np.float64]:
+    np.save(folder / "X.npy", X)
+    mapped: npt.NDArray[np.float64] = np.load(folder / "X.npy", mmap_mode="r")
+    return mapped
+
+
+def read_only(X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    copy = X.copy()
+    copy.setflags(write=False)
+    return copy
+
+
+@each_setting
+def test_the_layout_of_the_input_does_not_matter(estimator, tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.integers(-20, 20, size=(60, 3)).astype(np.float64)
+    y = target_of(estimator, X[:, 0] * X[:, 1] + rng.normal(size=60))
+    weights = rng.integers(1, 4, 60)
+    estimator.set_params(random_state=0)
+    fitted = estimator.fit(X, y, sample_weight=weights)
+    expected, decided = fitted.forest_, fitted.predict(X)
+    spaced = np.zeros((120, 9))
+    spaced[::2, ::3] = X
+    reversed_rows = np.ascontiguousarray(X[::-1])[::-1]
+    same = (
+        read_only(X), memory_mapped(X, tmp_path), spaced[::2, ::3], reversed_rows,
+        np.asfortranarray(X), X.astype(np.float32), X.astype(np.int64), X.astype(np.int8),
+        X.astype(">f8"), X.astype(object), X.tolist(),
+    )  # fmt: skip
+    for given in same:
+        again = estimator.fit(given, y, sample_weight=weights)
+        assert_same_forest(again.forest_, expected)
+        np.testing.assert_array_equal(again.predict(given), decided)
+    for target in (y.tolist(), read_only(y), np.repeat(y, 2)[::2]):
+        assert_same_forest(estimator.fit(X, target, sample_weight=weights).forest_, expected)
+    for given in (weights.tolist(), weights.astype(np.float32), read_only(1.0 * weights)):
+        assert_same_forest(estimator.fit(X, y, sample_weight=given).forest_, expected)
+
+
+@each_setting
+def test_fitting_changes_nothing_that_was_given(estimator):
+    rng = np.random.default_rng(2)
+    X, signal = numbers(rng, 50)
+    y, weights = target_of(estimator, signal), rng.random(50)
+    before = X.tobytes(), y.tobytes(), weights.tobytes()
+    fitted = estimator.set_params(random_state=0).fit(X, y, sample_weight=weights)
+    fitted.predict(X)
+    assert (X.tobytes(), y.tobytes(), weights.tobytes()) == before
+
+
+# -- randomness ------------------------------------------------------------------------------------
+
+
+@each_setting
+def test_random_state_fixes_everything(estimator):
+    X, signal = mixed_frame(np.random.default_rng(3), 100)
+    y = target_of(estimator, signal)
+    for make in (lambda: 7, lambda: np.random.RandomState(7)):
+        one = estimator.set_params(random_state=make()).fit(X, y)
+        first, decided = one.forest_, one.predict(X)
+        two = estimator.set_params(random_state=make()).fit(X, y)
+        assert_same_forest(first, two.forest_)
+        np.testing.assert_array_equal(decided, two.predict(X))
+
+
+# -- extremes --------------------------------------------------------------------------------------
+
+
+def extremes() -> dict[str, npt.NDArray[np.float64]]:
+    """Tables at the edges of what a table may be."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(40, 3))
+    missing, both = X.copy(), X.copy()
+    missing[:, 1] = np.nan
+    both[:, 0], both[::3, 1] = 1.0, np.nan
+    return {
+        "one row": X[:1],
+        "two rows": X[:2],
+        "one attribute": X[:, :1],
+        "5000 attributes": rng.normal(size=(20, 5000)),
+        "only constant columns": np.ones((40, 3)),
+        "huge values": X * 1e300,
+        "the largest floats": np.where(X > 0, 1.7e308, -1.7e308) * rng.uniform(0.9, 1, X.shape),
+        "denormals": rng.integers(-50, 50, (40, 2)) * 5e-324,
+        "neighbours": np.nextafter(1.0, 2.0) + np.spacing(1.0) * rng.integers(0, 9, (40, 2)),
+        "negative zeros": np.where(X > 0, 0.0, -0.0),
+        "a column without values": missing,
+        "a constant and a half empty column": both,
+        "no value at all": np.full((10, 2), np.nan),
+    }
+
+
+@pytest.mark.parametrize("name", extremes())
+@each_setting
+def test_extreme_tables_are_learnt(estimator, name):
+    X = extremes()[name]
+    rng = np.random.default_rng(5)
+    y = target_of(estimator, rng.normal(size=len(X)), min(len(X), 3))
+    fitted = estimator.set_params(random_state=0).fit(X, y)
+    fitted.forest_.validate()
+    predicted = fitted.predict(X)
+    if is_regressor(estimator):
+        assert predicted.min() >= y.min() - 1e-9
+        assert predicted.max() <= y.max() + 1e-9
+        np.testing.assert_allclose(predicted.mean(), y.mean(), atol=1e-9)
+    else:
+        assert set(predicted) <= set(y)
+        np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1.0, atol=1e-12)
+    total = fitted.feature_importances_.sum()
+    assert total == pytest.approx(1.0 if fitted.get_n_leaves() > 1 else 0.0, abs=1e-12)
+
+
+@each_setting
+def test_one_class_or_one_value_is_a_leaf(estimator):
+    X = np.random.default_rng(6).normal(size=(20, 2))
+    y = np.full(20, 3.5) if is_regressor(estimator) else np.full(20, "only")
+    fitted = estimator.fit(X, y)
+    assert fitted.get_n_leaves() == 1
+    assert set(fitted.predict(X)) == {y[0]}
+    assert fitted.feature_importances_.tolist() == [0.0, 0.0]
+
+
+@each_setting
+def test_the_prediction_is_the_likeliest_class_and_in_a_tie_one_of_them(estimator, waveform):
+    if is_regressor(estimator):
+        pytest.skip("regressors have no classes")
+    X, y = waveform
+    fitted = estimator.set_params(random_state=0).fit(X[:80], y[:80])
+    shares = fitted.predict_proba(X)
+    chosen = shares[np.arange(len(X)), fitted.predict(X)]
+    np.testing.assert_allclose(chosen, shares.max(axis=1), atol=1e-12)
+    np.testing.assert_allclose(np.exp(fitted.predict_log_proba(X)), shares, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4, 5, 300])
+@each_setting
+def test_any_number_of_classes(estimator, n_classes):
+    if is_regressor(estimator):
+        pytest.skip("regressors have no classes")
+    X = np.random.default_rng(7).normal(size=(2 * n_classes + 20, 3))
+    y = np.arange(len(X)) % n_classes + 100
+    fitted = estimator.set_params(random_state=0).fit(X, y)
+    fitted.forest_.validate()
+    assert fitted.classes_.tolist() == list(range(100, 100 + n_classes))
+    assert fitted.predict_proba(X).shape == (len(X), n_classes)
+    assert fitted.forest_.value[0].sum() <= len(X) * (1 + 1e-9)
