@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 #: Public names and the modules they live in; imported on first use, so `import orfeon` stays light.
 _HOMES = {
+    "C45Classifier": "orfeon.trees",
     "CARTClassifier": "orfeon.trees",
     "CARTRegressor": "orfeon.trees",
     "Forest": "orfeon.forest",
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from orfeon.schema import Schema
     from orfeon.table import Table
     from orfeon.trees import (
+        C45Classifier,
         CARTClassifier,
         CARTRegressor,
         IGPTreeClassifier,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "C45Classifier",
     "CARTClassifier",
     "CARTRegressor",
     "Forest",

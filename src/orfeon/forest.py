@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,6 @@ from orfeon.kernels.route import ALL_BRANCHES
 
 #: A node: routing reads nothing else. A leaf is its own first child, with threshold +inf.
 NODE = np.dtype([("threshold", "<f8"), ("attribute", "<i4"), ("first_child", "<i4")])
-#: Rows routed at a time, so that their leaves stay in the cache until they are summed.
-_BLOCK = 1024
-
 #: Arrays with one entry per node, beside the nodes themselves.
 _PER_NODE = ("n_children", "missing", "label", "value", "node_weight", "impurity")
 
@@ -196,22 +194,23 @@ class Forest:
     def _tests(self) -> tuple[Any, ...]:
         return (self.n_categories > 0, self.branches, *self.projections)
 
-    def _leaves(self, X: Floats, first: int, last: int, plain: bool) -> npt.NDArray[np.uint32]:
-        X = kernel_view(X)
-        leaves = np.empty((last - first, len(self)), np.uint32)
-        if plain:
-            words = self.nodes.view(np.uint64)
-            route.apply_ordered(
-                words.view(np.float64), words, self.tree_start, X, first, last, leaves
-            )
+    def _words(self) -> tuple[Floats, npt.NDArray[np.uint64]]:
+        """The nodes as the routing kernels read them."""
+        words = self.nodes.view(np.uint64)
+        return words.view(np.float64), words
+
+    def _leaves(self, X: Floats) -> npt.NDArray[np.uint32]:
+        leaves = np.empty((len(X), len(self)), np.uint32)
+        if self._is_quick(X):
+            route.apply_ordered(*self._words(), self.tree_start, kernel_view(X), leaves)
         else:
             route.apply_general(
                 self.attribute, self.threshold, self.first_child, self.missing, *self._tests(),  # type: ignore[call-arg]
-                self.tree_start, X, first, last, leaves,
+                self.tree_start, kernel_view(X), leaves,
             )  # fmt: skip
         return leaves
 
-    def _route(self, X: Floats) -> bool:
+    def _is_quick(self, X: Floats) -> bool:
         """Whether the fast routing is enough for these rows."""
         return self._is_plain and not np.isnan(X).any()
 
@@ -231,7 +230,7 @@ class Forest:
         """
         if self._is_fractional and np.isnan(X).any():
             return self._with_heaviest_branch().apply(X)
-        return self._leaves(X, 0, len(X), self._route(X)).astype(np.int64)
+        return self._leaves(X).astype(np.int64)
 
     def _with_heaviest_branch(self) -> Forest:
         """The same forest, in which a missing value follows the heaviest branch only."""
@@ -271,12 +270,22 @@ class Forest:
                 route.supports_fractional(
                     self.attribute, self.threshold, self.first_child, self.n_children, self.missing,
                     weight, shares, *self._tests(), t,  # type: ignore[call-arg]
-                    self.tree_start, X, 0, len(X), out[t],
+                    self.tree_start, X, out[t],
                 )  # fmt: skip
             return out
-        leaves = self._leaves(X, 0, len(X), self._route(X))
+        leaves = self._leaves(X)
         at = leaves.T.astype(np.int64) + self.tree_start[:-1, None]
         return np.asarray(self._shares()[at])
+
+    @cached_property
+    def _purity(self) -> tuple[Floats, npt.NDArray[np.int32]]:
+        """Weight of each node, and its class where there is only one (else -1)."""
+        if self.n_classes == 0:
+            return np.zeros(0), np.zeros(0, np.int32)
+        total = np.array(self.weights())
+        own = self.value[np.arange(len(self.label)), self.label]
+        pure = (own > 0) & ((self.value > 0).sum(axis=1) == 1)
+        return total, np.where(pure, self.label, -1).astype(np.int32)
 
     def _shares(self) -> npt.NDArray[np.float64]:
         if self.n_classes == 0:
@@ -300,14 +309,14 @@ class Forest:
         """
         if self._is_fractional and np.isnan(X).any():
             return np.asarray(self.supports(X).mean(axis=0))
-        plain = self._route(X)
         out = np.zeros((len(X), self.value.shape[1]))
-        for first in range(0, len(X), _BLOCK):
-            last = min(first + _BLOCK, len(X))
-            leaves = self._leaves(X, first, last, plain)
-            route.sum_supports(
-                leaves, self.tree_start, self.value, self.n_classes > 0, first, last, out
+        if self._is_quick(X):
+            route.sum_supports_ordered(
+                *self._words(), self.tree_start, kernel_view(X), self.value, *self._purity, out
             )
+        else:
+            leaves = np.ascontiguousarray(self._leaves(X).T)
+            route.sum_supports(leaves, self.tree_start, self.value, *self._purity, out)
         out /= len(self)
         return out
 
@@ -333,7 +342,7 @@ class Forest:
             whole = ~np.isnan(X).any(axis=1)
             votes[:, whole] = self.votes(np.ascontiguousarray(X[whole]))
             return votes
-        leaves = self._leaves(X, 0, len(X), self._route(X))
+        leaves = self._leaves(X)
         at = leaves.T.astype(np.int64) + self.tree_start[:-1, None]
         return np.asarray(self.label[at])
 
@@ -355,11 +364,12 @@ class Forest:
             for votes in self.votes(X):
                 counts[np.arange(len(X)), votes] += 1
             return counts
-        plain = self._route(X)
-        for first in range(0, len(X), _BLOCK):
-            last = min(first + _BLOCK, len(X))
-            leaves = self._leaves(X, first, last, plain)
-            route.count_votes(leaves, self.tree_start, self.label, first, last, counts)
+        if self._is_quick(X):
+            route.count_votes_ordered(
+                *self._words(), self.tree_start, kernel_view(X), self.label, counts
+            )
+        else:
+            route.count_votes(self._leaves(X), self.tree_start, self.label, counts)
         return counts
 
     def predict(self, X: Floats) -> npt.NDArray[Any]:

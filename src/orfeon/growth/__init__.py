@@ -1,12 +1,15 @@
 """From a prepared table to a forest: plain growth, growth with cross-validated pruning, IGP."""
 
+from orfeon.growth.c45 import C45Growth, grow_c45
 from orfeon.growth.cross_validated import copy_groups, grow_pruned_forest
 from orfeon.growth.engine import Growth, grow_forest
 from orfeon.growth.igp import grow_igp_forest, split_halves
 
 __all__ = [
+    "C45Growth",
     "Growth",
     "copy_groups",
+    "grow_c45",
     "grow_forest",
     "grow_igp_forest",
     "grow_pruned_forest",

@@ -18,94 +18,184 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.jit import kernel, step
+from orfeon.kernels.jit import array_step, kernel, step
 
 #: A missing value goes down every branch.
 ALL_BRANCHES = 65_535
 
+#: Rows that go down a tree before the next tree's turn.
+ROWS_AT_ONCE = 512
+
 _ROOT_STACK = 64
 
 
-@kernel
-def apply_ordered(thresholds, links, tree_start, X, first_row, last_row, leaves):
-    """Leaf of each row in each tree, ordered attributes without missing values.
+@array_step
+def route_block(thresholds, links, root, x, d, first, last, leaves):
+    """Leaf of each row from ``first`` to ``last`` in one tree, ordered tests, nothing missing.
 
     ``thresholds`` and ``links`` are the node records seen as float64 and uint64 words: word 2n is
-    the threshold, word 2n + 1 is ``child << 32 | attribute``. ``leaves`` has shape (rows, trees)
-    and starts at ``first_row``.
+    the threshold, word 2n + 1 is ``child << 32 | attribute``. ``x`` holds the rows one after the
+    other. ``leaves`` starts at ``first``. Twelve rows travel at once: that many loads are in
+    flight while the slowest of them reaches its leaf.
     """
-    n_trees = tree_start.shape[0] - 1
-    x = X.ravel()
-    d = np.uint64(X.shape[1])
     two = np.uint64(2)
     one = np.uint64(1)
     high = np.uint64(32)
     low = np.uint64(0xFFFFFFFF)
-    block = 64
-    for start in range(first_row, last_row, block):
-        stop = min(start + block, last_row)
-        paired = start + ((stop - start) // 8) * 8
-        for t in range(n_trees):
-            base = two * np.uint64(tree_start[t])
-            for i in range(start, paired, 8):
-                o0 = np.uint64(i) * d
-                o1 = o0 + d
-                o2 = o1 + d
-                o3 = o2 + d
-                o4 = o3 + d
-                o5 = o4 + d
-                o6 = o5 + d
-                o7 = o6 + d
-                n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = np.uint64(0)
-                while True:
-                    p = base + two * n0
-                    a = links[p + one]
-                    m0 = (a >> high) + np.uint64(x[o0 + (a & low)] > thresholds[p])
-                    p = base + two * n1
-                    a = links[p + one]
-                    m1 = (a >> high) + np.uint64(x[o1 + (a & low)] > thresholds[p])
-                    p = base + two * n2
-                    a = links[p + one]
-                    m2 = (a >> high) + np.uint64(x[o2 + (a & low)] > thresholds[p])
-                    p = base + two * n3
-                    a = links[p + one]
-                    m3 = (a >> high) + np.uint64(x[o3 + (a & low)] > thresholds[p])
-                    p = base + two * n4
-                    a = links[p + one]
-                    m4 = (a >> high) + np.uint64(x[o4 + (a & low)] > thresholds[p])
-                    p = base + two * n5
-                    a = links[p + one]
-                    m5 = (a >> high) + np.uint64(x[o5 + (a & low)] > thresholds[p])
-                    p = base + two * n6
-                    a = links[p + one]
-                    m6 = (a >> high) + np.uint64(x[o6 + (a & low)] > thresholds[p])
-                    p = base + two * n7
-                    a = links[p + one]
-                    m7 = (a >> high) + np.uint64(x[o7 + (a & low)] > thresholds[p])
-                    moved = (m0 ^ n0) | (m1 ^ n1) | (m2 ^ n2) | (m3 ^ n3)
-                    moved |= (m4 ^ n4) | (m5 ^ n5) | (m6 ^ n6) | (m7 ^ n7)
-                    n0, n1, n2, n3, n4, n5, n6, n7 = m0, m1, m2, m3, m4, m5, m6, m7
-                    if moved == np.uint64(0):
-                        break
-                leaves[i - first_row, t] = n0
-                leaves[i - first_row + 1, t] = n1
-                leaves[i - first_row + 2, t] = n2
-                leaves[i - first_row + 3, t] = n3
-                leaves[i - first_row + 4, t] = n4
-                leaves[i - first_row + 5, t] = n5
-                leaves[i - first_row + 6, t] = n6
-                leaves[i - first_row + 7, t] = n7
-            for i in range(paired, stop):
-                offset = np.uint64(i) * d
-                node = np.uint64(0)
-                while True:
-                    p = base + two * node
-                    a = links[p + one]
-                    child = (a >> high) + np.uint64(x[offset + (a & low)] > thresholds[p])
-                    if child == node:
-                        break
-                    node = child
-                leaves[i - first_row, t] = node
+    base = two * np.uint64(root)
+    together = first + ((last - first) // 12) * 12
+    for i in range(first, together, 12):
+        o0 = np.uint64(i) * d
+        o1 = o0 + d
+        o2 = o1 + d
+        o3 = o2 + d
+        o4 = o3 + d
+        o5 = o4 + d
+        o6 = o5 + d
+        o7 = o6 + d
+        o8 = o7 + d
+        o9 = o8 + d
+        o10 = o9 + d
+        o11 = o10 + d
+        n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = n8 = n9 = n10 = n11 = np.uint64(0)
+        while True:
+            p = base + two * n0
+            a = links[p + one]
+            m0 = (a >> high) + np.uint64(x[o0 + (a & low)] > thresholds[p])
+            p = base + two * n1
+            a = links[p + one]
+            m1 = (a >> high) + np.uint64(x[o1 + (a & low)] > thresholds[p])
+            p = base + two * n2
+            a = links[p + one]
+            m2 = (a >> high) + np.uint64(x[o2 + (a & low)] > thresholds[p])
+            p = base + two * n3
+            a = links[p + one]
+            m3 = (a >> high) + np.uint64(x[o3 + (a & low)] > thresholds[p])
+            p = base + two * n4
+            a = links[p + one]
+            m4 = (a >> high) + np.uint64(x[o4 + (a & low)] > thresholds[p])
+            p = base + two * n5
+            a = links[p + one]
+            m5 = (a >> high) + np.uint64(x[o5 + (a & low)] > thresholds[p])
+            p = base + two * n6
+            a = links[p + one]
+            m6 = (a >> high) + np.uint64(x[o6 + (a & low)] > thresholds[p])
+            p = base + two * n7
+            a = links[p + one]
+            m7 = (a >> high) + np.uint64(x[o7 + (a & low)] > thresholds[p])
+            p = base + two * n8
+            a = links[p + one]
+            m8 = (a >> high) + np.uint64(x[o8 + (a & low)] > thresholds[p])
+            p = base + two * n9
+            a = links[p + one]
+            m9 = (a >> high) + np.uint64(x[o9 + (a & low)] > thresholds[p])
+            p = base + two * n10
+            a = links[p + one]
+            m10 = (a >> high) + np.uint64(x[o10 + (a & low)] > thresholds[p])
+            p = base + two * n11
+            a = links[p + one]
+            m11 = (a >> high) + np.uint64(x[o11 + (a & low)] > thresholds[p])
+            moved = (m0 ^ n0) | (m1 ^ n1) | (m2 ^ n2) | (m3 ^ n3) | (m4 ^ n4) | (m5 ^ n5)
+            moved |= (m6 ^ n6) | (m7 ^ n7) | (m8 ^ n8) | (m9 ^ n9) | (m10 ^ n10) | (m11 ^ n11)
+            n0, n1, n2, n3, n4, n5 = m0, m1, m2, m3, m4, m5
+            n6, n7, n8, n9, n10, n11 = m6, m7, m8, m9, m10, m11
+            if moved == np.uint64(0):
+                break
+        at = np.uint64(i - first)
+        leaves[at] = n0
+        leaves[at + np.uint64(1)] = n1
+        leaves[at + np.uint64(2)] = n2
+        leaves[at + np.uint64(3)] = n3
+        leaves[at + np.uint64(4)] = n4
+        leaves[at + np.uint64(5)] = n5
+        leaves[at + np.uint64(6)] = n6
+        leaves[at + np.uint64(7)] = n7
+        leaves[at + np.uint64(8)] = n8
+        leaves[at + np.uint64(9)] = n9
+        leaves[at + np.uint64(10)] = n10
+        leaves[at + np.uint64(11)] = n11
+    for i in range(together, last):
+        offset = np.uint64(i) * d
+        node = np.uint64(0)
+        while True:
+            p = base + two * node
+            a = links[p + one]
+            child = (a >> high) + np.uint64(x[offset + (a & low)] > thresholds[p])
+            if child == node:
+                break
+            node = child
+        leaves[i - first] = node
+
+
+@kernel
+def apply_ordered(thresholds, links, tree_start, X, leaves):
+    """Leaf of each row in each tree (rows, trees), ordered tests, nothing missing."""
+    n_rows = X.shape[0]
+    x = X.ravel()
+    d = np.uint64(X.shape[1])
+    buffer = np.empty(ROWS_AT_ONCE, np.uint32)
+    for first in range(0, n_rows, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, n_rows)
+        for t in range(tree_start.shape[0] - 1):
+            route_block(thresholds, links, tree_start[t], x, d, first, last, buffer)
+            for i in range(first, last):
+                leaves[i, t] = buffer[i - first]
+
+
+@array_step
+def add_supports(leaves, n, root, value, total, pure_label, out, first):
+    """Add what the leaves that ``n`` rows reach in one tree say of them.
+
+    That is their class shares, or their value where ``total`` is empty (regression). In unpruned
+    forests nearly every leaf is pure: one class gets everything.
+    """
+    if total.shape[0] == 0:
+        for i in range(n):
+            out[first + i, 0] += value[root + np.uint64(leaves[i]), 0]
+        return
+    for i in range(n):
+        at = root + np.uint64(leaves[i])
+        label = pure_label[at]
+        if label >= 0:
+            out[np.uint64(first + i), np.uint64(label)] += 1.0
+        else:
+            for c in range(value.shape[1]):
+                out[first + i, c] += value[at, c] / total[at]
+
+
+@kernel
+def sum_supports_ordered(thresholds, links, tree_start, X, value, total, pure_label, out):
+    """Add up what the leaves reached say; as ``apply_ordered`` and ``sum_supports``.
+
+    Rows go through in blocks, tree after tree: a tree and the block's sums stay in the cache.
+    """
+    n_rows = X.shape[0]
+    x = X.ravel()
+    d = np.uint64(X.shape[1])
+    buffer = np.empty(ROWS_AT_ONCE, np.uint32)
+    for first in range(0, n_rows, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, n_rows)
+        for t in range(tree_start.shape[0] - 1):
+            route_block(thresholds, links, tree_start[t], x, d, first, last, buffer)
+            root = np.uint64(tree_start[t])
+            add_supports(buffer, last - first, root, value, total, pure_label, out, first)
+
+
+@kernel
+def count_votes_ordered(thresholds, links, tree_start, X, label, out):
+    """Count the labels of the leaves reached; as ``apply_ordered`` and ``count_votes``."""
+    n_rows = X.shape[0]
+    x = X.ravel()
+    d = np.uint64(X.shape[1])
+    buffer = np.empty(ROWS_AT_ONCE, np.uint32)
+    for first in range(0, n_rows, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, n_rows)
+        for t in range(tree_start.shape[0] - 1):
+            route_block(thresholds, links, tree_start[t], x, d, first, last, buffer)
+            root = np.uint64(tree_start[t])
+            for i in range(first, last):
+                at = root + np.uint64(buffer[i - first])
+                out[i, np.uint64(label[at])] += 1
 
 
 @step
@@ -132,11 +222,11 @@ def branch_of(node, x, row, attribute, threshold, missing, is_categorical, branc
 @kernel
 def apply_general(attribute, threshold, first_child, missing, is_categorical, branches,
                   projection_start, projection_attribute, projection_weight,
-                  tree_start, X, first_row, last_row, leaves):  # fmt: skip
+                  tree_start, X, leaves):  # fmt: skip
     """Leaf of each row in each tree, any test; no row may go down several branches."""
     for t in range(tree_start.shape[0] - 1):
         base = tree_start[t]
-        for i in range(first_row, last_row):
+        for i in range(X.shape[0]):
             node = 0
             while first_child[base + node] != node:
                 branch = branch_of(
@@ -144,14 +234,14 @@ def apply_general(attribute, threshold, first_child, missing, is_categorical, br
                     projection_start, projection_attribute, projection_weight,
                 )  # fmt: skip
                 node = first_child[base + node] + branch
-            leaves[i - first_row, t] = node
+            leaves[i, t] = node
 
 
 @kernel
 def supports_fractional(attribute, threshold, first_child, n_children, missing, node_weight, value,
                         is_categorical, branches,
                         projection_start, projection_attribute, projection_weight,
-                        tree, tree_start, X, first_row, last_row, supports):  # fmt: skip
+                        tree, tree_start, X, supports):  # fmt: skip
     """Class supports of each row in one tree when missing values go down every branch.
 
     ``value`` holds normalised supports per node; the reached leaves' are added with the weight of
@@ -160,7 +250,7 @@ def supports_fractional(attribute, threshold, first_child, n_children, missing, 
     base = tree_start[tree]
     stack = np.empty(_ROOT_STACK, np.int64)
     share = np.empty(_ROOT_STACK)
-    for i in range(first_row, last_row):
+    for i in range(X.shape[0]):
         supports[i, :] = 0.0
         stack[0] = 0
         share[0] = 1.0
@@ -199,34 +289,19 @@ def supports_fractional(attribute, threshold, first_child, n_children, missing, 
 
 
 @kernel
-def sum_supports(leaves, tree_start, value, normalise, first_row, last_row, out):
-    """Add up the values of the leaves reached, over all trees, tree after tree.
-
-    ``leaves`` holds the rows from ``first_row`` on. With ``normalise`` a leaf's values are class
-    weights, and their shares are added.
-    """
-    n_trees = tree_start.shape[0] - 1
-    n_outputs = value.shape[1]
-    for i in range(first_row, last_row):
-        for t in range(n_trees):
-            at = tree_start[t] + np.int64(leaves[i - first_row, t])
-            scale = 1.0
-            if normalise:
-                total = 0.0
-                for c in range(n_outputs):
-                    total += value[at, c]
-                scale = 1.0 / total if total > 0 else 0.0
-            for c in range(n_outputs):
-                out[i, c] += value[at, c] * scale
+def sum_supports(leaves, tree_start, value, total, pure_label, out):
+    """Add up what the leaves reached (trees, rows) say, tree after tree."""
+    for t in range(leaves.shape[0]):
+        root = np.uint64(tree_start[t])
+        add_supports(leaves[t], leaves.shape[1], root, value, total, pure_label, out, np.int64(0))
 
 
 @kernel
-def count_votes(leaves, tree_start, label, first_row, last_row, out):
-    """Count the labels of the leaves reached; ``leaves`` starts at ``first_row``."""
-    n_trees = tree_start.shape[0] - 1
-    for i in range(first_row, last_row):
-        for t in range(n_trees):
-            out[i, label[tree_start[t] + np.int64(leaves[i - first_row, t])]] += 1
+def count_votes(leaves, tree_start, label, out):
+    """Count the labels of the leaves reached, over all trees."""
+    for i in range(leaves.shape[0]):
+        for t in range(leaves.shape[1]):
+            out[i, label[tree_start[t] + np.int64(leaves[i, t])]] += 1
 
 
 @kernel

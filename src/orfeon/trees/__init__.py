@@ -1,11 +1,13 @@
 """Single trees as estimators."""
 
+from orfeon.trees.c45 import C45Classifier
 from orfeon.trees.cart import CARTClassifier, CARTRegressor
 from orfeon.trees.igp import IGPTreeClassifier
 from orfeon.trees.random_tree import RandomTreeClassifier
 from orfeon.trees.stump import StumpClassifier, StumpRegressor
 
 __all__ = [
+    "C45Classifier",
     "CARTClassifier",
     "CARTRegressor",
     "IGPTreeClassifier",
