@@ -158,9 +158,9 @@ def growing(
 
 
 def two_threads(name: str, effort: Effort) -> list[Measurement]:
-    """Two threads against one."""
+    """Two threads against one, always with many trees: few cannot be shared out evenly."""
     data = problems.clusters(5000, 20)
-    perturbed = bagged(data, effort.n_trees)
+    perturbed = bagged(data, FULL.n_trees)
     contenders = [
         Contender("orfeon, 2 threads", partial(grow_orfeon, data, perturbed, 2)),
         Contender("orfeon, 1 thread", partial(grow_orfeon, data, perturbed, 1)),
@@ -183,7 +183,7 @@ _PRUNING_NOTES = {
         "that scikit-learn's trees allow."
     ],
 }
-_PRUNING_TARGETS = {_BY_REFITTING: Target("at least", 12, "x")}
+_PRUNING_TARGETS = dict.fromkeys((_BY_REFITTING, _BY_HAND), Target("at least", 12, "x"))
 
 
 def pruned_forest(name: str, effort: Effort) -> list[Measurement]:
@@ -340,7 +340,7 @@ def suite(quick: bool) -> Suite:
         add(f"{n} bagged trees, {label}", growing, make, bagged, effort, others)
         add(f"{n} switched trees, {label}", growing, make, switched, effort)
     if (os.cpu_count() or 1) >= 2:
-        add(f"{n} bagged trees on two threads", two_threads, effort)
+        add(f"{FULL.n_trees} bagged trees on two threads", two_threads, effort)
     add(f"{effort.n_pruned} cross-validated bagged trees", pruned_forest, effort)
     add('CARTClassifier(pruning="cv").fit', pruned_tree, effort)
     add("CARTClassifier().fit", one_tree, effort)
