@@ -13,10 +13,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
-from joblib import Parallel, delayed
 from scipy import stats
 
 from orfeon.forest import NODE, Forest
+from orfeon.growth.blocks import grow_in_blocks, rows_of
 from orfeon.kernels.c45_block import Finish, Kept, evaluate_root, grow_c45_block
 from orfeon.kernels.c45_records import ATTRIBUTE, Columns, Rules
 from orfeon.kernels.jit import kernel_view
@@ -229,7 +229,6 @@ def grow_c45(
     (array([1.]), array([0, 0, 1, 1]))
     """
     growth = C45Growth() if growth is None else growth
-    n_trees = len(seeds)
     labels = _as_rows(y, np.uint16)
     weights = _as_rows(np.ones(table.n_rows) if weights is None else weights, np.float64)
     if candidates is None:
@@ -241,23 +240,16 @@ def grow_c45(
     limit = upper_limit(growth.confidence, growth.error_limit)
     columns = _sorted_columns(table)
 
-    def grow(start: int, stop: int) -> Forest:
-        part = _rows_of(weights, start, stop)
-        size = _units(part) if units is None else _rows_of(units, start, stop)
+    def grow(block: slice) -> Forest:
+        part = rows_of(weights, block)
+        size = _units(part) if units is None else rows_of(units, block)
         starts, kept, n_branches = _grow_block(
-            columns, rules, finish, limit, _rows_of(labels, start, stop), part, size,
-            seeds[start:stop], _rows_of(candidates, start, stop), _n_ln_n(part, size),
+            columns, rules, finish, limit, rows_of(labels, block), part, size, seeds[block],
+            rows_of(candidates, block), _n_ln_n(part, size),
         )  # fmt: skip
-        if progress is not None:
-            progress(stop - start)
         return _to_forest(table, starts, kept, n_branches, n_classes)
 
-    step = _block_size(n_trees, n_jobs)
-    blocks = [(start, min(start + step, n_trees)) for start in range(0, n_trees, step)]
-    if len(blocks) == 1 or n_jobs in (None, 1):
-        return Forest.concatenate([grow(*block) for block in blocks])
-    forests = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(grow)(*b) for b in blocks)
-    return Forest.concatenate(forests)
+    return grow_in_blocks(grow, len(seeds), n_jobs, progress)
 
 
 def pessimistic_errors(
@@ -384,18 +376,6 @@ def evaluate_root_tests(
 def _as_rows(array: npt.NDArray[Any], dtype: type[Any]) -> npt.NDArray[Any]:
     """An array of one row for all trees, or one each, as the kernels want it."""
     return kernel_view(np.ascontiguousarray(np.atleast_2d(array), dtype=dtype))
-
-
-def _rows_of(array: npt.NDArray[Any], start: int, stop: int) -> npt.NDArray[Any]:
-    """Rows of some trees, of an array that may have one row for all."""
-    return array[start:stop] if len(array) > 1 else array
-
-
-def _block_size(n_trees: int, n_jobs: int | None) -> int:
-    """Trees in a block: enough to make the call cheap, few enough to share them out evenly."""
-    if n_jobs in (None, 1):
-        return 64
-    return max(1, min(64, n_trees // 16))
 
 
 def _to_forest(

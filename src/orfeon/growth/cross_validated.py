@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest import Forest
+from orfeon.growth.blocks import grow_in_blocks
 from orfeon.growth.engine import Growth, Trees
 from orfeon.kernels.cross_validated import grow_cross_validated
 from orfeon.kernels.jit import kernel_view
@@ -141,5 +142,5 @@ def grow_pruned_forest(
         )
         return prepared.forest(starts, grown)
 
-    forest = trees.grow_in_blocks(grow, n_jobs, progress)
+    forest = grow_in_blocks(grow, len(seeds), n_jobs, progress)
     return forest, chosen[len(seeds)]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest import NODE, Forest
+from orfeon.growth.blocks import grow_in_blocks, rows_of
 from orfeon.growth.weights import Whole, fixed_targets, whole_weights
 from orfeon.kernels import criteria
 from orfeon.kernels.block import (
@@ -210,7 +211,7 @@ def grow_forest(
         starts, *grown = _kernel(growth, table)(*prepared.arguments)
         return prepared.forest(starts, grown)
 
-    return trees.grow_in_blocks(grow, n_jobs, progress)
+    return grow_in_blocks(grow, len(seeds), n_jobs, progress)
 
 
 @dataclass(frozen=True)
@@ -269,7 +270,7 @@ class Prepared:
 
 
 class Trees:
-    """What some trees are to be grown from, and how the work is cut into blocks.
+    """What some trees are to be grown from.
 
     Parameters
     ----------
@@ -301,9 +302,9 @@ class Trees:
         """The kernels' arguments for a block of trees."""
         growth, n_classes = self.growth, self.n_classes
         seeds = self.seeds[block]
-        whole = whole_weights(_rows_of(self.weights, block))
+        whole = whole_weights(rows_of(self.weights, block))
         variants = _criteria(growth, n_classes, whole)
-        y = _rows_of(self.y, block)
+        y = rows_of(self.y, block)
         labels, moments = np.zeros((1, 0), np.uint16), np.zeros((1, 0), np.int64)
         targets, target_scale, centre = np.zeros((1, 0)), np.ones(1), np.zeros(1)
         if n_classes:
@@ -322,44 +323,7 @@ class Trees:
             _limits(growth, variants, whole) * np.ones((len(seeds), 1), np.int64),
             _least_decrease(growth, whole, target_scale) * np.ones(len(seeds)),
             seeds,
-            np.array(_rows_of(self.candidates, block)),
+            np.array(rows_of(self.candidates, block)),
             _n_log_n(variants, whole),
         )
         return Prepared(self.table, n_classes, whole, arguments, target_scale, centre)
-
-    def grow_in_blocks(
-        self,
-        grow: Callable[[slice], Forest],
-        n_jobs: int | None,
-        progress: Callable[[int], None] | None,
-    ) -> Forest:
-        """Grow block after block, or in threads; the blocks do not depend on the threads."""
-        n_trees = len(self.seeds)
-        size = _block_size(n_trees, n_jobs)
-        blocks = [slice(i, min(i + size, n_trees)) for i in range(0, n_trees, size)]
-
-        def work(block: slice) -> Forest:
-            forest = grow(block)
-            if progress is not None:
-                progress(block.stop - block.start)
-            return forest
-
-        if len(blocks) == 1 or n_jobs in (None, 1):
-            return Forest.concatenate([work(block) for block in blocks])
-        from joblib import Parallel, delayed  # only those who ask for threads wait for it
-
-        return Forest.concatenate(
-            Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(b) for b in blocks)
-        )
-
-
-def _rows_of(array: npt.NDArray[Any], block: slice) -> npt.NDArray[Any]:
-    """The trees' rows of an array that may have one row for all."""
-    return array[block] if len(array) > 1 else array
-
-
-def _block_size(n_trees: int, n_jobs: int | None) -> int:
-    """Trees in a block: enough to make the call cheap, few enough to share them out evenly."""
-    if n_jobs in (None, 1):
-        return 64
-    return max(1, min(64, n_trees // 16))

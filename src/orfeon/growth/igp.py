@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest import Forest
+from orfeon.growth.blocks import grow_in_blocks, rows_of
 from orfeon.growth.engine import Growth, Trees
 from orfeon.kernels.igp import grow_igp
 from orfeon.kernels.jit import kernel_view
@@ -101,13 +102,12 @@ def grow_igp_forest(
 
     def grow(block: slice) -> Forest:
         prepared = trees.prepare(block)
-        own_halves = halves[block] if len(halves) > 1 else halves
         (starts, *grown), rounds[block] = grow_igp(  # type: ignore[call-arg]
-            *prepared.arguments, kernel_view(X), np.array(own_halves), MAX_ROUNDS
+            *prepared.arguments, kernel_view(X), np.array(rows_of(halves, block)), MAX_ROUNDS
         )
         return prepared.forest(starts, grown)
 
-    forest = trees.grow_in_blocks(grow, n_jobs, progress)
+    forest = grow_in_blocks(grow, len(seeds), n_jobs, progress)
     if (rounds > MAX_ROUNDS).any():
         restless = int((rounds > MAX_ROUNDS).sum())
         warnings.warn(

@@ -7,22 +7,12 @@ from typing import Any
 import numpy as np
 
 from orfeon.kernels.criteria import GINI_FEW, GINI_TWO
-from orfeon.kernels.grow import (
-    Arenas,
-    Columns,
-    Nodes,
-    Options,
-    Sample,
-    Work,
-    consider,
-    grow_open,
-    make_leaf,
-    open_root,
-)
+from orfeon.kernels.grow import consider, grow_open, make_leaf, open_root
 from orfeon.kernels.jit import inlined, kernel, step, with_step
 from orfeon.kernels.oblique import find_oblique
 from orfeon.kernels.randomised import find_among_best, find_random
 from orfeon.kernels.record import record
+from orfeon.kernels.records import Arenas, Columns, Nodes, Options, Sample, Work
 from orfeon.kernels.rng import seed_state
 from orfeon.kernels.search import find_best_ordered
 

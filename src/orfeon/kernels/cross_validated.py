@@ -29,10 +29,11 @@ from orfeon.kernels.block import (
     sample_of,
 )
 from orfeon.kernels.criteria import VARIANCE
-from orfeon.kernels.grow import Columns, grow_open, node_weight, open_root
+from orfeon.kernels.grow import grow_open, node_weight, open_root
 from orfeon.kernels.jit import kernel, step
 from orfeon.kernels.prune import weakest_links
 from orfeon.kernels.record import record
+from orfeon.kernels.records import Columns
 from orfeon.kernels.rng import random_below
 from orfeon.kernels.route import branch_of
 from orfeon.table import CATEGORICAL

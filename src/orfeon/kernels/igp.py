@@ -26,17 +26,10 @@ from orfeon.kernels.block import (
     row_of,
     sample_of,
 )
-from orfeon.kernels.grow import (
-    Columns,
-    group_by_leaf,
-    grow_open,
-    make_leaf,
-    may_split,
-    open_root,
-    sum_rows,
-)
+from orfeon.kernels.grow import group_by_leaf, grow_open, make_leaf, may_split, open_root, sum_rows
 from orfeon.kernels.jit import kernel, step
 from orfeon.kernels.prune import reduced_error_cuts
+from orfeon.kernels.records import Columns
 from orfeon.kernels.route import branch_of
 from orfeon.table import CATEGORICAL
 

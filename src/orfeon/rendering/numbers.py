@@ -131,10 +131,12 @@ def weight_text(value: float, whole: float | None = None) -> str:
 
     Examples
     --------
-    >>> weight_text(150.0), weight_text(15.2666), weight_text(0.0012345)
-    ('150', '15.27', '0.00123')
+    >>> weight_text(150.0), weight_text(15.2666), weight_text(0.0012345), weight_text(1e-60)
+    ('150', '15.27', '0.00123', '0')
     """
-    if value == 0 or (value if whole is None else whole) >= 1:
+    if value < 1e-9:  # an empty branch holds its parent's shares at no weight worth showing
+        return "0"
+    if (value if whole is None else whole) >= 1:
         return f"{value:.2f}".rstrip("0").rstrip(".")
     return f"{value:.3g}"
 
