@@ -18,6 +18,7 @@ from scipy import sparse
 from orfeon.kernels import route
 from orfeon.kernels.jit import kernel_view
 from orfeon.kernels.route import ALL_BRANCHES
+from orfeon.schema import MAX_CATEGORIES
 
 #: A node: routing reads nothing else. A leaf is its own first child, with threshold +inf.
 NODE = np.dtype([("threshold", "<f8"), ("attribute", "<i4"), ("first_child", "<i4")])
@@ -182,9 +183,17 @@ class Forest:
 
     # -- prediction ----------------------------------------------------------------------------
 
-    @property
-    def _is_fractional(self) -> bool:
-        return bool((self.missing == ALL_BRANCHES).any())
+    @cached_property
+    def _goes_everywhere(self) -> tuple[bool, bool]:
+        """Whether some node sends missing values, or some category, down all its branches."""
+        tables = (self.missing, self.branches)
+        missing, category = (bool((table == ALL_BRANCHES).any()) for table in tables)
+        return missing, category
+
+    def _may_part(self, X: Floats) -> bool:
+        """Whether some of these rows may go down several branches."""
+        missing, category = self._goes_everywhere
+        return category or (missing and bool(np.isnan(X).any()))
 
     @property
     def _is_plain(self) -> bool:
@@ -212,7 +221,16 @@ class Forest:
 
     def _is_quick(self, X: Floats) -> bool:
         """Whether the fast routing is enough for these rows."""
+        self._check_rows(X)
         return self._is_plain and not np.isnan(X).any()
+
+    def _check_rows(self, X: Floats) -> None:
+        """Refuse rows that a kernel would read beyond."""
+        if X.ndim != 2 or X.shape[1] != self.n_attributes or X.dtype != np.float64:
+            raise ValueError(
+                f"X has shape {X.shape} and dtype {X.dtype}; encoded rows of {self.n_attributes} "
+                "attributes in float64 are expected."
+            )
 
     def apply(self, X: Floats) -> npt.NDArray[np.int64]:
         """Leaf that each row reaches in each tree.
@@ -225,22 +243,27 @@ class Forest:
         Returns
         -------
         ndarray of shape (n_rows, n_trees)
-            Node indices within each tree. Where missing values are sent down every branch, the
-            branch with most training examples is followed.
+            Node indices within each tree. Where a row is sent down every branch, the branch with
+            most training examples is followed.
         """
-        if self._is_fractional and np.isnan(X).any():
-            return self._with_heaviest_branch().apply(X)
+        if self._may_part(X):
+            return self._with_heaviest_branch()._leaves(X).astype(np.int64)
         return self._leaves(X).astype(np.int64)
 
     def _with_heaviest_branch(self) -> Forest:
-        """The same forest, in which a missing value follows the heaviest branch only."""
+        """The same forest, in which every row follows the heaviest branch only."""
         weight = self.weights()
-        missing = self.missing.copy()
+        missing, branches = self.missing.copy(), self.branches.copy()
         base = np.repeat(self.tree_start[:-1], self.n_nodes)
-        branches = self.branches.copy()
-        for at in np.flatnonzero((self.missing == ALL_BRANCHES) & (self.n_children > 0)):
-            first = base[at] + self.first_child[at]
-            missing[at] = np.argmax(weight[first : first + self.n_children[at]])
+        for at in np.flatnonzero(self.n_children > 0):
+            first, attribute = base[at] + self.first_child[at], self.attribute[at]
+            heaviest = np.argmax(weight[first : first + self.n_children[at]])
+            if missing[at] == ALL_BRANCHES:
+                missing[at] = heaviest
+            if attribute >= 0 and self.n_categories[attribute] > 0:
+                start = int(self.threshold[at])
+                table = branches[start : start + self.n_categories[attribute]]
+                table[table == ALL_BRANCHES] = heaviest
         return self._replace(missing=missing, branches=branches)
 
     def _replace(self, **changes: Any) -> Forest:
@@ -261,8 +284,9 @@ class Forest:
         ndarray of shape (n_trees, n_rows, n_outputs)
             Class shares of the leaf reached; in regression its mean, with one output.
         """
+        self._check_rows(X)
         out = np.empty((len(self), len(X), self.value.shape[1]))
-        if self._is_fractional and np.isnan(X).any():
+        if self._may_part(X):
             shares = self._shares()
             weight = self.weights()
             X = kernel_view(X)
@@ -279,10 +303,10 @@ class Forest:
 
     @cached_property
     def _purity(self) -> tuple[Floats, npt.NDArray[np.int32]]:
-        """Weight of each node, and its class where there is only one (else -1)."""
+        """Weight of each node (1 if it has none), and its class if there is only one (else -1)."""
         if self.n_classes == 0:
             return np.zeros(0), np.zeros(0, np.int32)
-        total = np.array(self.weights())
+        total = np.where(self.weights() > 0, self.weights(), 1.0)
         own = self.value[np.arange(len(self.label)), self.label]
         pure = (own > 0) & ((self.value > 0).sum(axis=1) == 1)
         return total, np.where(pure, self.label, -1).astype(np.int32)
@@ -307,7 +331,7 @@ class Forest:
         ndarray of shape (n_rows, n_outputs)
             Mean class shares, or the mean prediction.
         """
-        if self._is_fractional and np.isnan(X).any():
+        if self._may_part(X):
             return np.asarray(self.supports(X).mean(axis=0))
         out = np.zeros((len(X), self.value.shape[1]))
         if self._is_quick(X):
@@ -335,13 +359,13 @@ class Forest:
         ndarray of shape (n_trees, n_rows)
             Class codes.
         """
-        if self._is_fractional and np.isnan(X).any():
+        if self._may_part(X):
             supports = self.supports(X)
-            votes: npt.NDArray[np.int32] = np.argmax(supports, axis=2).astype(np.int32)
-            # A row that knows all it is asked reaches one leaf, whose label has the tie rule in it.
-            whole = ~np.isnan(X).any(axis=1)
-            votes[:, whole] = self.votes(np.ascontiguousarray(X[whole]))
-            return votes
+            at = self.apply(X).T + self.tree_start[:-1, None]
+            # Most rows reach one leaf for all that, whose label has the tie rule in it.
+            alone = (supports == self._shares()[at]).all(axis=2)
+            votes = np.where(alone, self.label[at], np.argmax(supports, axis=2))
+            return np.asarray(votes, dtype=np.int32)
         leaves = self._leaves(X)
         at = leaves.T.astype(np.int64) + self.tree_start[:-1, None]
         return np.asarray(self.label[at])
@@ -360,7 +384,7 @@ class Forest:
             Vote counts.
         """
         counts = np.zeros((len(X), self.n_classes), np.int64)
-        if self._is_fractional and np.isnan(X).any():
+        if self._may_part(X):
             for votes in self.votes(X):
                 counts[np.arange(len(X)), votes] += 1
             return counts
@@ -548,6 +572,15 @@ class Forest:
             )
         if not np.isfinite(self.value).all() or (self.n_classes and (self.value < 0).any()):
             raise ValueError("value must be finite, and class weights must not be negative.")
+        for name in ("node_weight", "impurity"):
+            array = getattr(self, name)
+            if array is not None and not (array >= 0).all():
+                raise ValueError(f"{name} must hold numbers that are not negative.")
+        many = self.n_categories
+        if many.ndim != 1 or not len(many) or many.min() < 0 or many.max() > MAX_CATEGORIES:
+            raise ValueError(
+                f"n_categories must hold a number from 0 to {MAX_CATEGORIES} for each attribute."
+            )
         self._validate_projections()
         bad = route.check_nodes(
             start, self.attribute, self.threshold, self.first_child, self.n_children, self.missing,
