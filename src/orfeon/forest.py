@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from orfeon.kernels import route
 from orfeon.kernels.jit import kernel_view
 from orfeon.kernels.route import ALL_BRANCHES
 from orfeon.schema import MAX_CATEGORIES
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 #: A node: routing reads nothing else. A leaf is its own first child, with threshold +inf.
 NODE = np.dtype([("threshold", "<f8"), ("attribute", "<i4"), ("first_child", "<i4")])
@@ -439,6 +441,8 @@ class Forest:
             inside = parent[at] >= 0
             at, row = parent[at[inside]], row[inside]
         index = (np.concatenate(rows), np.concatenate(columns))
+        from scipy import sparse  # only those who ask for paths wait for it
+
         path = sparse.csr_matrix(
             (np.ones(len(index[0]), np.int64), index), shape=(len(X), len(self.nodes))
         )

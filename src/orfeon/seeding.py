@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
@@ -29,6 +28,8 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
     if isinstance(random_state, np.random.Generator):
         drawn = random_state.integers(0, 2**31 - 1, size=4)
     else:
+        from sklearn.utils import check_random_state  # slow to import, seldom needed
+
         drawn = check_random_state(random_state).randint(0, 2**31 - 1, size=4)
     return np.random.SeedSequence([int(word) for word in drawn])
 

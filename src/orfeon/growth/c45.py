@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy.special import ndtri
 
 from orfeon.forest import NODE, Forest
 from orfeon.growth.blocks import grow_in_blocks, rows_of
@@ -140,7 +140,7 @@ def upper_limit(confidence: float, error_limit: Literal["table", "normal"] = "ta
     0.6925
     """
     if error_limit == "normal":
-        deviate = max(float(stats.norm.isf(confidence)), 0.0)
+        deviate = max(-float(ndtri(confidence)), 0.0)
         return Limit(confidence, deviate**2, 1.0)
     deviate = float(np.interp(confidence, _CONFIDENCES, _DEVIATES))
     return Limit(confidence, deviate**2, 0.67)
