@@ -17,6 +17,8 @@ _MAX_COUNT = 1 << 31
 _FIXED_POINT = float(1 << 52)
 #: Sums of fixed-point targets stay below this, in 64-bit integers.
 _MAX_MOMENT = float(1 << 61)
+#: The largest power of two that is a float.
+_MAX_SCALE = 2.0**1023
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,8 @@ def fixed_targets(y: Floats, whole: Whole) -> FixedTargets:
         targets[t] = y[t] - centres[t]
         largest = float(max(distinct[-1] - centres[t], centres[t] - distinct[0])) or 1.0
         room = _MAX_MOMENT / (largest * float(weights[t].sum()))
-        scales[t] = np.exp2(np.floor(np.log2(min(room, float(1 << 53) / largest))))
+        most = min(room, float(1 << 53) / largest, _MAX_SCALE)
+        scales[t] = np.exp2(np.floor(np.log2(most)))
         if whole.exact[t if len(whole.exact) > 1 else 0]:
             fixed = np.rint(np.where(weights[t] > 0, targets[t], 0.0) * scales[t])
             moments[t] = weights[t] * fixed.astype(np.int64)

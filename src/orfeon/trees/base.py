@@ -31,6 +31,9 @@ from orfeon.table import Table
 
 Floats = npt.NDArray[np.float64]
 
+#: Sums of squares of targets up to this stay finite.
+_LARGEST_TARGET = 1e150
+
 
 @dataclass(frozen=True)
 class TrainingData:
@@ -367,6 +370,11 @@ class TreeRegressorMixin(RegressorMixin):  # type: ignore[misc]
         except (TypeError, ValueError) as error:
             raise ValueError(f"y must hold numbers only: {error}.") from error
         assert_all_finite(numbers, input_name="y", estimator_name=type(self).__name__)
+        if len(numbers) and np.abs(numbers).max() > _LARGEST_TARGET:
+            raise ValueError(
+                f"y has values beyond {_LARGEST_TARGET:g}, whose variance no float holds; divide y "
+                "by a power of ten."
+            )
         return numbers
 
     def _code_target(
