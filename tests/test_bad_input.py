@@ -91,6 +91,7 @@ BAD_CLASSES: dict[str, tuple[Any, str]] = {
 BAD_NUMBERS: dict[str, tuple[Any, str]] = {
     "strings": (["a", "b"] * 15, "y must hold numbers only"),
     "none": ([None, 1.0] * 15, "Input y contains NaN"),
+    "too large": (np.where(Y > 0, 1.0, -2e150), r"y has values beyond 1e\+150"),
 }
 
 
@@ -145,9 +146,9 @@ BAD_PARAMETERS: list[tuple[str, Any, str]] = [
     ("max_features", 1.5, r"a float in the range \(0.0, 1.0\], .* Got 1.5"),
     ("max_features", "all", "a str among .* Got 'all'"),
     ("max_features", 4, "max_features=4 is more than the 3 attributes of X"),
-    ("pruning", -1, r"a str among \{'cv'\}, a float in the range \[0.0, inf\) or None. Got -1"),
-    ("pruning", "yes", r"a str among \{'cv'\}, .* Got 'yes'"),
-    ("pruning", np.nan, r"a str among \{'cv'\}, .* Got nan"),
+    ("pruning", -1, r"(\{'cv'\}, a float in the range \[0.0, inf\) or None|'bool').* Got -1"),
+    ("pruning", "yes", r"(a str among \{'cv'\}|'bool').* Got 'yes'"),
+    ("pruning", np.nan, r"(a str among \{'cv'\}|'bool').* Got nan"),
     ("pruning_rule", "2se", "must be a str among .* Got '2se'"),
     ("n_folds", 1, r"must be an int in the range \[2, inf\). Got 1"),
     ("keep_a_split", "no", "must be an instance of 'bool' .* Got 'no'"),
