@@ -20,6 +20,10 @@ from tests.shared import assert_same_forest, public_estimators
 
 #: Settings besides the defaults that take other ways through the code.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "C45Classifier": [
+        {"pruning": False, "min_samples_leaf": 1, "mdl_penalty": False},
+        {"grouping": True, "gain_ratio": False},
+    ],
     "CARTClassifier": [
         {"pruning": "cv"},
         {"pruning": "cv", "pruning_rule": "min", "criterion": "entropy", "n_folds": 3},
@@ -37,9 +41,13 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"max_leaf_nodes": 5, "min_samples_leaf": 2},
         {"max_features": 0.5, "n_best": 3},
     ],
-    "IGPTreeClassifier": [{"criterion": "entropy", "max_depth": 3}],
-    "RandomTreeClassifier": [{"max_features": None}, {"criterion": "entropy", "max_depth": 3}],
-    "StumpClassifier": [{"criterion": "entropy"}],
+    "IGPTreeClassifier": [{"criterion": "entropy", "max_depth": 3}, {"class_weight": "balanced"}],
+    "RandomTreeClassifier": [
+        {"max_features": None},
+        {"criterion": "entropy", "max_depth": 3},
+        {"class_weight": "balanced"},
+    ],
+    "StumpClassifier": [{"criterion": "entropy"}, {"class_weight": "balanced"}],
 }
 
 
@@ -59,6 +67,9 @@ def every_setting(ties: bool = True) -> list[Any]:
 
 
 each_setting = pytest.mark.parametrize("estimator", every_setting(), ids=str)
+each_classifier = pytest.mark.parametrize(
+    "estimator", [e for e in every_setting() if not is_regressor(e)], ids=str
+)
 
 
 def test_the_estimators_are_found():
@@ -298,10 +309,8 @@ def test_one_class_or_one_value_is_a_leaf(estimator):
     assert fitted.feature_importances_.tolist() == [0.0, 0.0]
 
 
-@each_setting
+@each_classifier
 def test_the_prediction_is_the_likeliest_class_and_in_a_tie_one_of_them(estimator, waveform):
-    if is_regressor(estimator):
-        pytest.skip("regressors have no classes")
     X, y = waveform
     fitted = estimator.set_params(random_state=0).fit(X[:80], y[:80])
     shares = fitted.predict_proba(X)
@@ -311,10 +320,8 @@ def test_the_prediction_is_the_likeliest_class_and_in_a_tie_one_of_them(estimato
 
 
 @pytest.mark.parametrize("n_classes", [2, 4, 5, 300])
-@each_setting
+@each_classifier
 def test_any_number_of_classes(estimator, n_classes):
-    if is_regressor(estimator):
-        pytest.skip("regressors have no classes")
     X = np.random.default_rng(7).normal(size=(2 * n_classes + 20, 3))
     y = np.arange(len(X)) % n_classes + 100
     fitted = estimator.set_params(random_state=0).fit(X, y)
