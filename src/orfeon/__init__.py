@@ -19,10 +19,22 @@ _HOMES = {
     "StumpClassifier": "orfeon.trees",
     "StumpRegressor": "orfeon.trees",
     "Table": "orfeon.table",
+    "export_graphviz": "orfeon.rendering",
+    "export_html": "orfeon.rendering",
+    "export_rules": "orfeon.rendering",
+    "export_text": "orfeon.rendering",
+    "plot_tree": "orfeon.rendering",
 }
 
 if TYPE_CHECKING:
     from orfeon.forest import Forest
+    from orfeon.rendering import (
+        export_graphviz,
+        export_html,
+        export_rules,
+        export_text,
+        plot_tree,
+    )
     from orfeon.schema import Schema
     from orfeon.table import Table
     from orfeon.trees import (
@@ -47,6 +59,11 @@ __all__ = [
     "StumpRegressor",
     "Table",
     "__version__",
+    "export_graphviz",
+    "export_html",
+    "export_rules",
+    "export_text",
+    "plot_tree",
 ]
 
 
