@@ -90,6 +90,7 @@ def grow_pruned_forest(
     n_classes: int,
     seeds: npt.NDArray[np.uint64],
     weights: npt.NDArray[Any] | None = None,
+    n_examples: npt.ArrayLike | None = None,
     candidates: npt.NDArray[np.integer[Any]] | None = None,
     growth: Growth | None = None,
     n_folds: int = 10,
@@ -103,7 +104,7 @@ def grow_pruned_forest(
 
     Parameters
     ----------
-    table, y, n_classes, seeds, weights, candidates, growth, n_jobs, progress
+    table, y, n_classes, seeds, weights, n_examples, candidates, growth, n_jobs, progress
         As for :func:`orfeon.growth.grow_forest`.
     X : ndarray of shape (n_rows, n_attributes)
         The encoded rows that the table was made from.
@@ -127,7 +128,7 @@ def grow_pruned_forest(
         growth = Growth(criterion="gini" if n_classes else "variance")
     if groups is None:
         groups = copy_groups(table, y if y.ndim == 1 else y[0])
-    trees = Trees(table, y, n_classes, seeds, weights, candidates, growth)
+    trees = Trees(table, y, n_classes, seeds, weights, n_examples, candidates, growth)
     chosen: dict[int, CrossValidation] = {}
 
     def grow(block: slice) -> Forest:

@@ -47,7 +47,7 @@ class Growth:
         Limits; with ``max_leaf_nodes`` the node of greatest decrease is split first.
     min_samples_split, min_samples_leaf : float, default=2 and 1
         Least weight of a node to be split, and of a leaf. Whole-number weights count as copies;
-        others are taken relative to their mean. The defaults ask for nothing.
+        others are taken relative to the mean of an example. The defaults ask for nothing.
     min_weight_fraction_leaf : float, default=0.0
         Least weight of a leaf, as a share of the whole weight.
     min_impurity_decrease : float, default=0.0
@@ -157,6 +157,7 @@ def grow_forest(
     n_classes: int,
     seeds: npt.NDArray[np.uint64],
     weights: npt.NDArray[Any] | None = None,
+    n_examples: npt.ArrayLike | None = None,
     candidates: npt.NDArray[np.integer[Any]] | None = None,
     growth: Growth | None = None,
     n_jobs: int | None = None,
@@ -176,6 +177,9 @@ def grow_forest(
         One seed for each tree; there are as many trees as seeds.
     weights : ndarray of shape (n_rows,) or (n_trees, n_rows), optional
         Weights; 0 leaves a row out.
+    n_examples : float or ndarray of shape (n_trees,), optional
+        How many examples fractional weights stand for, copies counted; by default each row of
+        positive weight is one.
     candidates : ndarray of shape (n_trees, n_candidates), optional
         Attributes that each tree may use; all by default.
     growth : Growth, optional
@@ -204,7 +208,7 @@ def grow_forest(
     """
     if growth is None:
         growth = Growth(criterion="gini" if n_classes else "variance")
-    trees = Trees(table, y, n_classes, seeds, weights, candidates, growth)
+    trees = Trees(table, y, n_classes, seeds, weights, n_examples, candidates, growth)
 
     def grow(block: slice) -> Forest:
         prepared = trees.prepare(block)
@@ -274,7 +278,7 @@ class Trees:
 
     Parameters
     ----------
-    table, y, n_classes, seeds, weights, candidates, growth
+    table, y, n_classes, seeds, weights, n_examples, candidates, growth
         As for :func:`grow_forest`.
     """
 
@@ -285,6 +289,7 @@ class Trees:
         n_classes: int,
         seeds: npt.NDArray[np.uint64],
         weights: npt.NDArray[Any] | None,
+        n_examples: npt.ArrayLike | None,
         candidates: npt.NDArray[np.integer[Any]] | None,
         growth: Growth,
     ) -> None:
@@ -294,6 +299,7 @@ class Trees:
         self.seeds = np.array(seeds, dtype=np.uint64)
         ones = np.ones((1, table.n_rows), np.int64)
         self.weights = ones if weights is None else np.atleast_2d(weights)
+        self.n_examples = None if n_examples is None else np.atleast_1d(n_examples)
         every = np.arange(table.n_attributes) if candidates is None else candidates
         self.candidates = np.atleast_2d(np.asarray(every, dtype=np.int64))
         self.growth = growth
@@ -302,7 +308,8 @@ class Trees:
         """The kernels' arguments for a block of trees."""
         growth, n_classes = self.growth, self.n_classes
         seeds = self.seeds[block]
-        whole = whole_weights(rows_of(self.weights, block))
+        many = None if self.n_examples is None else rows_of(self.n_examples, block)
+        whole = whole_weights(rows_of(self.weights, block), many)
         variants = _criteria(growth, n_classes, whole)
         y = rows_of(self.y, block)
         labels, moments = np.zeros((1, 0), np.uint16), np.zeros((1, 0), np.int64)

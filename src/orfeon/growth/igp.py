@@ -71,6 +71,7 @@ def grow_igp_forest(
     n_classes: int,
     seeds: npt.NDArray[np.uint64],
     weights: npt.NDArray[Any] | None = None,
+    n_examples: npt.ArrayLike | None = None,
     candidates: npt.NDArray[np.integer[Any]] | None = None,
     growth: Growth | None = None,
     n_jobs: int | None = None,
@@ -80,7 +81,7 @@ def grow_igp_forest(
 
     Parameters
     ----------
-    table, y, n_classes, seeds, weights, candidates, growth, n_jobs, progress
+    table, y, n_classes, seeds, weights, n_examples, candidates, growth, n_jobs, progress
         As for :func:`orfeon.growth.grow_forest`.
     X : ndarray of shape (n_rows, n_attributes)
         The encoded rows that the table was made from.
@@ -94,9 +95,8 @@ def grow_igp_forest(
     ndarray of shape (n_trees,)
         Rounds of growing and pruning that each took.
     """
-    trees = Trees(
-        table, y, n_classes, seeds, weights, candidates, Growth() if growth is None else growth
-    )
+    growth = Growth() if growth is None else growth
+    trees = Trees(table, y, n_classes, seeds, weights, n_examples, candidates, growth)
     halves = np.atleast_2d(halves)
     rounds = np.zeros(len(seeds), np.int64)
 

@@ -48,13 +48,17 @@ class Whole:
         return np.asarray(self.weights.sum(axis=1))
 
 
-def whole_weights(weights: npt.NDArray[Any]) -> Whole:
+def whole_weights(
+    weights: npt.NDArray[Any], n_examples: npt.NDArray[np.float64] | None = None
+) -> Whole:
     """Turn weights into integers whose sums are exact, tree by tree.
 
     Parameters
     ----------
     weights : ndarray of shape (n_trees, n_rows)
         Non-negative weights, at least one positive in each row.
+    n_examples : ndarray of shape (1 or n_trees,), optional
+        How many examples fractional weights stand for; as many as are positive by default.
 
     Returns
     -------
@@ -82,7 +86,8 @@ def whole_weights(weights: npt.NDArray[Any]) -> Whole:
     scale = np.where(exact, 1.0, scale)
     fixed = np.rint(real * scale[:, None]).astype(np.int64)
     fixed[(fixed == 0) & (real > 0)] = 1  # too small to weigh, but present
-    mean = np.where(counted, 1.0, total / (real > 0).sum(axis=1))
+    many = (real > 0).sum(axis=1) if n_examples is None else n_examples
+    mean = np.where(counted, 1.0, total / many)
     return Whole(fixed, scale, mean * scale, exact)
 
 

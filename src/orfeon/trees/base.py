@@ -28,6 +28,7 @@ from orfeon.importance import impurity_importances
 from orfeon.schema import Schema
 from orfeon.seeding import seed_sequence
 from orfeon.table import Table
+from orfeon.trees.limits import n_examples
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,7 +47,10 @@ class TrainingData:
     y : ndarray of shape (n_rows,)
         Class codes or targets.
     weights : ndarray of shape (n_rows,)
-        Their weights, all positive.
+        Their weights, those of their classes among them.
+    n_examples : float
+        How many examples they stand for: the sum of sample weights that are whole numbers, else
+        the number of rows.
     rows : ndarray of shape (n_rows,)
         Which of the rows given these are.
     n_given : int
@@ -62,6 +66,7 @@ class TrainingData:
     X: Floats
     y: npt.NDArray[Any]
     weights: Floats
+    n_examples: float
     rows: npt.NDArray[np.int64]
     n_given: int
     n_classes: int
@@ -119,10 +124,11 @@ class BaseTree(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         self.schema_, encoded = Schema.learn_and_encode(X, self.categorical_features)
         _check_length(y, len(encoded))
         self.n_features_in_ = self.schema_.n_attributes
+        many = n_examples(weights)
         codes, n_classes, weights = self._code_target(y, weights)
         table = Table(encoded, self.schema_)
         seeds = seed_sequence(self.random_state)
-        return TrainingData(encoded, codes, weights, rows, n_given, n_classes, table, seeds)
+        return TrainingData(encoded, codes, weights, many, rows, n_given, n_classes, table, seeds)
 
     def _read_weights(self, sample_weight: Any, y: npt.NDArray[Any]) -> Floats:
         weights: Floats = _check_sample_weight(

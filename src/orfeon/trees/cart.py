@@ -18,7 +18,7 @@ from orfeon.growth.cross_validated import CrossValidation
 from orfeon.pruning import PruningPath, prune_to_alpha, pruning_path
 from orfeon.seeding import tree_seeds
 from orfeon.trees.base import BaseTree, TrainingData, TreeClassifierMixin, TreeRegressorMixin
-from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight, n_examples
+from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
 
 PruningRule = Literal["1se", "min"]
 
@@ -54,7 +54,7 @@ class _CART(BaseTree):
         return "error"
 
     def _growth(self, data: TrainingData) -> Growth:
-        total = n_examples(data.weights)
+        total = data.n_examples
         return Growth(
             criterion=self._impurity,  # type: ignore[arg-type]
             max_depth=self.max_depth,
@@ -73,13 +73,14 @@ class _CART(BaseTree):
         if isinstance(self.pruning, str):
             forest, self.cross_validation_ = grow_pruned_forest(
                 data.table, data.X, data.y, n_classes=data.n_classes, seeds=seeds,
-                weights=data.weights, growth=growth, n_folds=self.n_folds,
+                weights=data.weights, n_examples=data.n_examples, growth=growth,
+                n_folds=self.n_folds,
                 one_standard_error=self.pruning_rule == "1se", keep_a_split=self.keep_a_split,
             )  # fmt: skip
             return forest
         forest = grow_forest(
             data.table, data.y, n_classes=data.n_classes, seeds=seeds, weights=data.weights,
-            growth=growth,
+            n_examples=data.n_examples, growth=growth,
         )  # fmt: skip
         return forest if self.pruning is None else prune_to_alpha(forest, self.pruning, self._cost)
 

@@ -17,7 +17,7 @@ from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
 from orfeon.seeding import tree_seeds
 from orfeon.trees.base import BaseTree, TrainingData, TreeClassifierMixin
-from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight, n_examples
+from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
 
 
 class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
@@ -93,7 +93,7 @@ class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
         self.random_state = random_state
 
     def _grow(self, data: TrainingData) -> Forest:
-        total = n_examples(data.weights)
+        total = data.n_examples
         growth = Growth(
             criterion=self.criterion,
             splitter="random",
@@ -106,5 +106,5 @@ class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
         )
         return grow_forest(
             data.table, data.y, n_classes=data.n_classes, seeds=tree_seeds(data.seeds, 1),
-            weights=data.weights, growth=growth,
+            weights=data.weights, n_examples=data.n_examples, growth=growth,
         )  # fmt: skip
