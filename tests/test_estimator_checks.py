@@ -33,6 +33,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"min_samples_leaf": 0.05, "min_samples_split": 0.2},
         {"min_impurity_decrease": 0.01, "max_depth": 4},
         {"class_weight": "balanced"},
+        {"class_weight": "balanced", "pruning": "cv", "criterion": "entropy"},
+        {"class_weight": "balanced", "min_samples_leaf": 4, "min_samples_split": 9},
     ],
     "CARTRegressor": [
         {"pruning": "cv"},
