@@ -6,17 +6,20 @@ Set ``NUMBA_DISABLE_JIT=1`` to run them as plain Python, for debugging and cover
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import threading
 import time
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
 import numpy.typing as npt
 from numba.core import event
+from numba.core.caching import IndexDataCacheFile
 
 logger = logging.getLogger("orfeon")
 
@@ -31,15 +34,51 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"
 _NO_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
+def _source_digest() -> str:
+    """A word that changes when any file that kernels are made from does."""
+    here = Path(__file__).parent
+    try:
+        stats = [
+            (path.name, path.stat())
+            for path in sorted([*here.glob("*.py"), here.parent / "table.py"])
+        ]
+    except OSError:  # no files to look at, as in a zip archive
+        return "unknown"
+    stamps = [(name, stat.st_mtime_ns, stat.st_size) for name, stat in stats]
+    return hashlib.sha256(repr(stamps).encode()).hexdigest()[:12]
+
+
+_DIGEST = _source_digest()
+
+
+def _cached_by_all_sources(compiled: Any) -> Any:
+    """Let the disk cache of a kernel depend on every kernel file, not only on its own.
+
+    Numba notices a change of the file that a function is in, but not of the functions it calls,
+    and stumbles over caches whose record types have moved. A name of its own for each state of
+    the sources avoids both.
+    """
+    cache: Any = getattr(compiled, "_cache", None)
+    known = getattr(cache, "_cache_file", None)
+    if known is not None and hasattr(known, "_index_name") and hasattr(known, "_source_stamp"):
+        base = known._index_name.removesuffix(".nbi")
+        cache._cache_file = IndexDataCacheFile(
+            cache_path=known._cache_path,
+            filename_base=f"{base}-{_DIGEST}",
+            source_stamp=known._source_stamp,
+        )
+    return compiled
+
+
 def kernel(function: FunctionT) -> FunctionT:
     """Compile a function over arrays: no interpreter lock, cached on disk, C's division."""
-    compiled: FunctionT = numba.njit(**_OPTIONS)(function)
+    compiled: FunctionT = _cached_by_all_sources(numba.njit(**_OPTIONS)(function))
     return compiled
 
 
 def step(function: FunctionT) -> FunctionT:
     """Compile a function that only kernels call."""
-    compiled: FunctionT = numba.njit(**_OPTIONS, **_NO_WRAPPERS)(function)
+    compiled: FunctionT = _cached_by_all_sources(numba.njit(**_OPTIONS, **_NO_WRAPPERS)(function))
     return compiled
 
 
@@ -49,7 +88,9 @@ def array_step(function: FunctionT) -> FunctionT:
     It does not count references to its arrays: within a node of a few examples, counting them
     would cost more than looking at the examples.
     """
-    compiled: FunctionT = numba.njit(**_OPTIONS, **_NO_WRAPPERS, _nrt=False)(function)
+    compiled: FunctionT = _cached_by_all_sources(
+        numba.njit(**_OPTIONS, **_NO_WRAPPERS, _nrt=False)(function)
+    )
     return compiled
 
 
