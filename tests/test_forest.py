@@ -153,6 +153,8 @@ def test_a_subset_says_what_its_trees_said(kind, fractional, n_classes):
         np.testing.assert_array_equal(part.apply(X), forest.apply(X)[:, trees])
         np.testing.assert_array_equal(part.n_leaves, forest.n_leaves[trees])
     assert_same_forest(forest.subset(range(7)), forest)
+    mask = np.arange(7) % 2 == 0
+    assert_same_forest(forest.subset(mask), forest.subset([0, 2, 4, 6]))
 
 
 @pytest.mark.parametrize("n_classes", [0, 3])

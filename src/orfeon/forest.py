@@ -17,7 +17,6 @@ import numpy.typing as npt
 from orfeon.kernels import route
 from orfeon.kernels.jit import kernel_view
 from orfeon.kernels.route import ALL_BRANCHES
-from orfeon.schema import MAX_CATEGORIES
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 #: A node: routing reads nothing else. A leaf is its own first child, with threshold +inf.
 NODE = np.dtype([("threshold", "<f8"), ("attribute", "<i4"), ("first_child", "<i4")])
 #: Arrays with one entry per node, beside the nodes themselves.
-_PER_NODE = ("n_children", "missing", "label", "value", "node_weight", "impurity")
+PER_NODE = ("n_children", "missing", "label", "value", "node_weight", "impurity")
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -463,17 +462,24 @@ class Forest:
 
         Parameters
         ----------
-        trees : sequence of int
-            Indices of trees; negative ones count from the end.
+        trees : sequence of int, or mask of shape (n_trees,)
+            Indices of trees, negative ones from the end; or for each tree whether it is taken.
 
         Returns
         -------
         Forest
             A new forest; branch tables and projections that are no longer used stay in it.
         """
-        index = np.arange(len(self))[np.asarray(trees, dtype=np.int64)]
-        if index.size == 0:
+        chosen = np.asarray(trees)
+        if chosen.size == 0:
             raise ValueError("trees is empty; a forest needs at least one tree.")
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iub":
+            raise ValueError(f"trees={trees!r} is not allowed: give a list of indices, or a mask.")
+        if chosen.dtype == bool and len(chosen) != len(self):
+            raise ValueError(f"trees is a mask of {len(chosen)} entries for {len(self)} trees.")
+        index = np.arange(len(self))[chosen]
+        if index.size == 0:
+            raise ValueError("trees takes no tree; a forest needs at least one.")
         pieces = [np.arange(self.tree_start[t], self.tree_start[t + 1]) for t in index]
         at = np.concatenate(pieces)
         start = np.concatenate([[0], np.cumsum([len(p) for p in pieces])]).astype(np.int64)
@@ -543,7 +549,7 @@ class Forest:
                 np.concatenate([f.projections[1] for f in forests]),
                 np.concatenate([f.projections[2] for f in forests]),
             ),
-            **{name: join(name) for name in (*_PER_NODE, "branches")},
+            **{name: join(name) for name in (*PER_NODE, "branches")},
         )
 
     def validate(self) -> Forest:
@@ -559,53 +565,7 @@ class Forest:
         ValueError
             When anything is out of bounds or inconsistent, with the place.
         """
-        start, n = self.tree_start, len(self.nodes)
-        if start.ndim != 1 or len(start) < 2 or start[0] != 0 or start[-1] != n:
-            raise ValueError(f"tree_start must run from 0 to the number of nodes ({n}).")
-        if (np.diff(start) < 1).any():
-            raise ValueError("tree_start must be increasing: every tree has at least one node.")
-        if self.nodes.dtype != NODE:
-            raise ValueError(f"nodes has dtype {self.nodes.dtype}; {NODE} is expected.")
-        for name in _PER_NODE:
-            array = getattr(self, name)
-            if array is not None and len(array) != n:
-                raise ValueError(f"{name} has {len(array)} entries; there are {n} nodes.")
-        if self.value.ndim != 2 or (self.n_classes and self.value.shape[1] != self.n_classes):
-            raise ValueError(
-                f"value has shape {self.value.shape}; {(n, self.n_classes or 1)} is expected."
-            )
-        if not np.isfinite(self.value).all() or (self.n_classes and (self.value < 0).any()):
-            raise ValueError("value must be finite, and class weights must not be negative.")
-        for name in ("node_weight", "impurity"):
-            array = getattr(self, name)
-            if array is not None and not (array >= 0).all():
-                raise ValueError(f"{name} must hold numbers that are not negative.")
-        many = self.n_categories
-        if many.ndim != 1 or not len(many) or many.min() < 0 or many.max() > MAX_CATEGORIES:
-            raise ValueError(
-                f"n_categories must hold a number from 0 to {MAX_CATEGORIES} for each attribute."
-            )
-        self._validate_projections()
-        bad = route.check_nodes(
-            start, self.attribute, self.threshold, self.first_child, self.n_children, self.missing,
-            self.label, self.n_classes, self.n_categories, len(self.projections[0]) - 1,
-            self.branches,
-        )  # fmt: skip
-        if bad:
-            tree = int(np.searchsorted(start, bad - 1, side="right") - 1)
-            raise ValueError(f"node {bad - 1 - start[tree]} of tree {tree} is inconsistent.")
-        return self
+        from orfeon.forest_checks import check_forest  # it knows forests, so not before this class
 
-    def _validate_projections(self) -> None:
-        start, attribute, weight = self.projections
-        if (
-            len(start) < 1
-            or start[0] != 0
-            or start[-1] != len(attribute)
-            or (np.diff(start) < 1).any()
-        ):
-            raise ValueError("projections must start at 0, grow, and end at the number of terms.")
-        if len(weight) != len(attribute) or not np.isfinite(weight).all():
-            raise ValueError("projections need one finite weight for each attribute they name.")
-        if len(attribute) and (attribute.min() < 0 or attribute.max() >= self.n_attributes):
-            raise ValueError(f"projections name attributes outside 0..{self.n_attributes - 1}.")
+        check_forest(self)
+        return self

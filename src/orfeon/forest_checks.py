@@ -1,0 +1,74 @@
+"""Checks that the arrays of a forest describe trees, so that no kernel can leave them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.forest import NODE, PER_NODE, Forest
+from orfeon.kernels import route
+from orfeon.schema import MAX_CATEGORIES
+
+
+def check_forest(forest: Forest) -> None:
+    """Raise ValueError when anything is out of bounds or inconsistent, with the place.
+
+    Parameters
+    ----------
+    forest : Forest
+        The forest to check.
+    """
+    _check_lengths(forest)
+    _check_values(forest)
+    _check_projections(forest)
+    start = forest.tree_start
+    bad = route.check_nodes(
+        start, forest.attribute, forest.threshold, forest.first_child, forest.n_children,
+        forest.missing, forest.label, forest.n_classes, forest.n_categories,
+        len(forest.projections[0]) - 1, forest.branches,
+    )  # fmt: skip
+    if bad:
+        tree = int(np.searchsorted(start, bad - 1, side="right") - 1)
+        raise ValueError(f"node {bad - 1 - start[tree]} of tree {tree} is inconsistent.")
+
+
+def _check_lengths(forest: Forest) -> None:
+    start, n = forest.tree_start, len(forest.nodes)
+    if start.ndim != 1 or len(start) < 2 or start[0] != 0 or start[-1] != n:
+        raise ValueError(f"tree_start must run from 0 to the number of nodes ({n}).")
+    if (np.diff(start) < 1).any():
+        raise ValueError("tree_start must be increasing: every tree has at least one node.")
+    if forest.nodes.dtype != NODE:
+        raise ValueError(f"nodes has dtype {forest.nodes.dtype}; {NODE} is expected.")
+    for name in PER_NODE:
+        array = getattr(forest, name)
+        if array is not None and len(array) != n:
+            raise ValueError(f"{name} has {len(array)} entries; there are {n} nodes.")
+
+
+def _check_values(forest: Forest) -> None:
+    value, n_classes = forest.value, forest.n_classes
+    if value.ndim != 2 or (n_classes and value.shape[1] != n_classes):
+        expected = (len(forest.nodes), n_classes or 1)
+        raise ValueError(f"value has shape {value.shape}; {expected} is expected.")
+    if not np.isfinite(value).all() or (n_classes and (value < 0).any()):
+        raise ValueError("value must be finite, and class weights must not be negative.")
+    for name in ("node_weight", "impurity"):
+        array = getattr(forest, name)
+        if array is not None and not (array >= 0).all():
+            raise ValueError(f"{name} must hold numbers that are not negative.")
+    many = forest.n_categories
+    if many.ndim != 1 or not len(many) or many.min() < 0 or many.max() > MAX_CATEGORIES:
+        raise ValueError(
+            f"n_categories must hold a number from 0 to {MAX_CATEGORIES} for each attribute."
+        )
+
+
+def _check_projections(forest: Forest) -> None:
+    start, attribute, weight = forest.projections
+    ends = len(start) > 0 and start[0] == 0 and start[-1] == len(attribute)
+    if not ends or (np.diff(start) < 1).any():
+        raise ValueError("projections must start at 0, grow, and end at the number of terms.")
+    if len(weight) != len(attribute) or not np.isfinite(weight).all():
+        raise ValueError("projections need one finite weight for each attribute they name.")
+    if len(attribute) and (attribute.min() < 0 or attribute.max() >= forest.n_attributes):
+        raise ValueError(f"projections name attributes outside 0..{forest.n_attributes - 1}.")
