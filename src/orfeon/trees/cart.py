@@ -163,6 +163,21 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     feature_importances_ : ndarray
         Share of each attribute in the impurity decrease.
 
+    Notes
+    -----
+    Ordered attributes are cut halfway between two values, every boundary being a candidate. For a
+    categorical attribute the best subset of categories is found among all of them, through the
+    order of their shares of one class when there are two classes, by trying each when there are
+    more and at most ten categories occur in the node; beyond that the prefixes of the K orders by
+    the share of each class are tried, a heuristic.
+
+    Examples whose value is missing go together to the side that suits them best. A value missing at
+    prediction where none was in training, and a category that a node has not seen, follow the
+    heavier branch.
+
+    A node's label is its majority class; among tied classes its parent's label is taken if it is
+    one of them, otherwise the first.
+
     Examples
     --------
     >>> from orfeon import CARTClassifier
