@@ -70,7 +70,7 @@ def test_columns_of_rows_to_predict(estimator):
         fitted.predict(frame.rename(columns={"a": "z"}))
     with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
         fitted.predict(frame[["b", "a", "c"]])
-    with pytest.raises(ValueError, match="(unique|duplicate) column names"):
+    with pytest.raises(ValueError, match=r"(unique|duplicate) column names"):
         estimator().fit(frame.rename(columns={"a": "b"}), Y)
 
 
