@@ -26,14 +26,13 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from orfeon.forest import Forest
 from orfeon.growth.c45 import C45Growth, grow_c45
 from orfeon.kernels.information import GRAINS
-from orfeon.seeding import tree_seeds
-from orfeon.trees.base import BaseTree, TrainingData, TreeClassifierMixin
+from orfeon.tabular import TrainingData, are_counts
+from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin
 from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
 
 
@@ -158,28 +157,24 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
     def _impurity(self) -> str:
         return "entropy"
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-        """Read the training set; class weights leave the number of examples as it is.
+    def _whole_sample(self, data: TrainingData) -> Samples:
+        """The one sample; class weights leave the number of examples as it is.
 
         The factor on a class is rounded to whole grains, so that a weight of 2 is still two copies.
         """
-        data = super()._read(X, y, sample_weight)
-        if self.class_weight is None or _are_counts(data.weights):
-            return data
-        given = np.ones(len(data.rows))
-        if sample_weight is not None:
-            given = np.asarray(sample_weight, dtype=np.float64)[data.rows]
-        n_examples = float(given.sum()) if _are_counts(given) else float(len(given))
-        scale = n_examples / float(data.weights.sum())
-        factor = np.rint(data.weights / given * scale * GRAINS) / GRAINS
-        return replace(data, weights=given * np.maximum(factor, 1.0 / GRAINS))
+        sample = super()._whole_sample(data)
+        if data.class_factors is None:
+            return sample
+        total = float(sample.weights.sum())
+        if are_counts(sample.weights):
+            return replace(sample, n_examples=total)
+        factor = np.rint(data.class_factors * (data.n_examples / total) * GRAINS) / GRAINS
+        factor = np.maximum(factor, 1.0 / GRAINS)
+        return replace(sample, weights=(data.weights * factor[data.y])[None])
 
-    def _growth(self, data: TrainingData) -> C45Growth:
-        total = float(data.weights.sum())
-        if self.class_weight is None and not _are_counts(data.weights):
-            total = float(len(data.weights))
+    def _growth(self, n_attributes: int, n_examples: float) -> C45Growth:
         return C45Growth(
-            min_samples_leaf=least_weight(self.min_samples_leaf, total),
+            min_samples_leaf=least_weight(self.min_samples_leaf, n_examples),
             gain_ratio=self.gain_ratio,
             mdl_penalty=self.mdl_penalty,
             grouping=self.grouping,
@@ -189,17 +184,15 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
             error_limit=self.error_limit,
             subtree_raising=self.subtree_raising,
             max_depth=self.max_depth,
-            max_features=attributes_per_node(self.max_features, data.table.n_attributes),
+            max_features=attributes_per_node(self.max_features, n_attributes),
             random_ties=self.random_ties,
         )
 
-    def _grow(self, data: TrainingData) -> Forest:
-        return grow_c45(
-            data.table, data.y, n_classes=data.n_classes, seeds=tree_seeds(data.seeds, 1),
-            weights=data.weights, units=None if self.class_weight is None else np.ones(1),
-            growth=self._growth(data),
+    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
+        forest = grow_c45(
+            data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
+            weights=samples.weights, units=np.ones(1) if samples.weighs_classes else None,
+            candidates=samples.candidates,
+            growth=self._growth(data.table.n_attributes, samples.n_examples),
         )  # fmt: skip
-
-
-def _are_counts(weights: npt.NDArray[np.float64]) -> bool:
-    return np.array_equal(weights, np.rint(weights))
+        return forest, {}

@@ -16,8 +16,8 @@ from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest, grow_pruned_forest
 from orfeon.growth.cross_validated import CrossValidation
 from orfeon.pruning import PruningPath, prune_to_alpha, pruning_path
-from orfeon.seeding import tree_seeds
-from orfeon.trees.base import BaseTree, TrainingData, TreeClassifierMixin, TreeRegressorMixin
+from orfeon.tabular import TrainingData
+from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin, TreeRegressorMixin
 from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
 
 PruningRule = Literal["1se", "min"]
@@ -53,36 +53,39 @@ class _CART(BaseTree):
         """What a leaf costs when the tree is pruned."""
         return "error"
 
-    def _growth(self, data: TrainingData) -> Growth:
-        total = data.n_examples
+    def _growth(self, n_attributes: int, n_examples: float) -> Growth:
         return Growth(
             criterion=self._impurity,  # type: ignore[arg-type]
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_split=least_weight(self.min_samples_split, total),
-            min_samples_leaf=least_weight(self.min_samples_leaf, total),
+            min_samples_split=least_weight(self.min_samples_split, n_examples),
+            min_samples_leaf=least_weight(self.min_samples_leaf, n_examples),
             min_weight_fraction_leaf=self.min_weight_fraction_leaf,
             min_impurity_decrease=self.min_impurity_decrease,
-            max_features=attributes_per_node(self.max_features, data.table.n_attributes),
+            max_features=attributes_per_node(self.max_features, n_attributes),
             n_best=self.n_best,
         )
 
-    def _grow(self, data: TrainingData) -> Forest:
-        seeds = tree_seeds(data.seeds, 1)
-        growth = self._growth(data)
+    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
+        how: dict[str, Any] = {
+            "n_classes": data.n_classes,
+            "seeds": samples.seeds,
+            "weights": samples.weights,
+            "n_examples": samples.n_examples,
+            "candidates": samples.candidates,
+            "growth": self._growth(data.table.n_attributes, samples.n_examples),
+        }
         if isinstance(self.pruning, str):
-            forest, self.cross_validation_ = grow_pruned_forest(
-                data.table, data.X, data.y, n_classes=data.n_classes, seeds=seeds,
-                weights=data.weights, n_examples=data.n_examples, growth=growth,
-                n_folds=self.n_folds,
+            forest, cross_validation = grow_pruned_forest(
+                data.table, data.X, samples.labels, **how, n_folds=self.n_folds,
                 one_standard_error=self.pruning_rule == "1se", keep_a_split=self.keep_a_split,
+                groups=data.groups,
             )  # fmt: skip
-            return forest
-        forest = grow_forest(
-            data.table, data.y, n_classes=data.n_classes, seeds=seeds, weights=data.weights,
-            n_examples=data.n_examples, growth=growth,
-        )  # fmt: skip
-        return forest if self.pruning is None else prune_to_alpha(forest, self.pruning, self._cost)
+            return forest, {"cross_validation_": cross_validation}
+        forest = grow_forest(data.table, samples.labels, **how)
+        if self.pruning is not None:
+            forest = prune_to_alpha(forest, self.pruning, self._cost)
+        return forest, {}
 
     def cost_complexity_pruning_path(
         self, X: Any, y: Any, sample_weight: Any = None, *, risk: Any = None

@@ -11,6 +11,7 @@ Transactions on Systems, Man and Cybernetics C 34(4), 393-397.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -18,9 +19,10 @@ import numpy.typing as npt
 from sklearn.utils._param_validation import StrOptions
 
 from orfeon.forest import Forest
-from orfeon.growth import Growth, copy_groups, grow_igp_forest
+from orfeon.growth import Growth, grow_igp_forest
 from orfeon.seeding import tree_seeds
-from orfeon.trees.base import BaseTree, TrainingData, TreeClassifierMixin
+from orfeon.tabular import TrainingData
+from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin
 from orfeon.trees.limits import LIMITS
 
 
@@ -153,21 +155,28 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def _grow(self, data: TrainingData) -> Forest:
+    def _whole_sample(self, data: TrainingData) -> Samples:
         tree_sequence, half_sequence = data.seeds.spawn(2)
-        groups = copy_groups(data.table, data.y)
+        sample = super()._whole_sample(data)
         rng = np.random.default_rng(half_sequence)
-        halves = halve_groups(groups, data.y, data.weights, rng)
+        halves = halve_groups(data.groups, data.y, sample.weights[0], rng)
+        return replace(sample, seeds=tree_seeds(tree_sequence, 1), halves=halves[None])
+
+    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
+        if samples.halves is None:
+            raise ValueError(
+                "IGP trees are grown from two halves of the examples; use IGPEnsembleClassifier "
+                "for ensembles of them."
+            )
         forest, rounds = grow_igp_forest(
-            data.table, data.X, data.y, halves, n_classes=data.n_classes,
-            seeds=tree_seeds(tree_sequence, 1), weights=data.weights,
+            data.table, data.X, samples.labels, samples.halves, n_classes=data.n_classes,
+            seeds=samples.seeds, weights=samples.weights, candidates=samples.candidates,
             growth=Growth(
                 criterion=self.criterion,
                 max_depth=self.max_depth,
                 min_weight_fraction_leaf=self.min_weight_fraction_leaf,
             ),
         )  # fmt: skip
-        self.n_rounds_ = int(rounds[0])
-        self.halves_ = np.zeros(data.n_given, np.uint8)
-        self.halves_[data.rows] = halves
-        return forest
+        halves = np.zeros(data.n_given, np.uint8)
+        halves[data.rows] = samples.halves[0]
+        return forest, {"n_rounds_": int(rounds[0]), "halves_": halves}

@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
 
 #: Constraints on the parameters that CART and its relatives share, for scikit-learn's validation.
@@ -33,30 +32,6 @@ LIMITS: dict[str, list[Any]] = {
     "categorical_features": [StrOptions({"auto"}), "array-like", Iterable, None],
     "random_state": ["random_state", np.random.Generator],
 }
-
-
-def n_examples(weights: npt.NDArray[np.float64]) -> float:
-    """How many examples some weights stand for: whole numbers count copies, others count as one.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Weights.
-
-    Returns
-    -------
-    float
-        Number of examples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.trees.limits import n_examples
-    >>> n_examples(np.array([2.0, 3.0])), n_examples(np.array([0.5, 3.0]))
-    (5.0, 2.0)
-    """
-    counts = np.array_equal(weights, np.rint(weights))
-    return float(weights.sum()) if counts else float(len(weights))
 
 
 def least_weight(limit: float, total: float) -> float:

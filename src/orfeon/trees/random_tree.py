@@ -15,8 +15,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
-from orfeon.seeding import tree_seeds
-from orfeon.trees.base import BaseTree, TrainingData, TreeClassifierMixin
+from orfeon.tabular import TrainingData
+from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin
 from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
 
 
@@ -92,8 +92,8 @@ class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def _grow(self, data: TrainingData) -> Forest:
-        total = data.n_examples
+    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
+        total = samples.n_examples
         growth = Growth(
             criterion=self.criterion,
             splitter="random",
@@ -104,7 +104,9 @@ class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
             min_weight_fraction_leaf=self.min_weight_fraction_leaf,
             max_features=attributes_per_node(self.max_features, data.table.n_attributes),
         )
-        return grow_forest(
-            data.table, data.y, n_classes=data.n_classes, seeds=tree_seeds(data.seeds, 1),
-            weights=data.weights, n_examples=data.n_examples, growth=growth,
+        forest = grow_forest(
+            data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
+            weights=samples.weights, n_examples=samples.n_examples, candidates=samples.candidates,
+            growth=growth,
         )  # fmt: skip
+        return forest, {}

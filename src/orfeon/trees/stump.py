@@ -8,8 +8,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
-from orfeon.seeding import tree_seeds
-from orfeon.trees.base import BaseTree, TrainingData, TreeClassifierMixin, TreeRegressorMixin
+from orfeon.tabular import TrainingData
+from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin, TreeRegressorMixin
 from orfeon.trees.limits import LIMITS
 
 
@@ -20,12 +20,13 @@ class _Stump(BaseTree):
         name: LIMITS[name] for name in ("categorical_features", "random_state")
     }
 
-    def _grow(self, data: TrainingData) -> Forest:
+    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
         growth = Growth(criterion=self._impurity, max_depth=1)  # type: ignore[arg-type]
-        return grow_forest(
-            data.table, data.y, n_classes=data.n_classes, seeds=tree_seeds(data.seeds, 1),
-            weights=data.weights, growth=growth,
+        forest = grow_forest(
+            data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
+            weights=samples.weights, candidates=samples.candidates, growth=growth,
         )  # fmt: skip
+        return forest, {}
 
 
 class StumpClassifier(TreeClassifierMixin, _Stump):

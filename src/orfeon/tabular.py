@@ -1,0 +1,355 @@
+"""What trees and ensembles share: reading a table of examples, and rows to predict."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_sample_weight,
+    _num_samples,
+    check_is_fitted,
+)
+
+from orfeon.growth import copy_groups
+from orfeon.schema import Schema
+from orfeon.seeding import seed_sequence
+from orfeon.table import Table
+
+Floats = npt.NDArray[np.float64]
+
+#: Sums of squares of targets up to this stay finite.
+_LARGEST_TARGET = 1e150
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """A training set, read and encoded.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_attributes)
+        Encoded rows of positive weight.
+    y : ndarray of shape (n_rows,)
+        Class codes or targets.
+    weights : ndarray of shape (n_rows,)
+        Their sample weights.
+    class_factors : ndarray of shape (n_classes,) or None
+        What ``class_weight`` multiplies the weights of each class by.
+    n_examples : float
+        How many examples they stand for: the sum of sample weights that are whole numbers, else
+        the number of rows.
+    rows : ndarray of shape (n_rows,)
+        Which of the rows given these are.
+    n_given : int
+        How many rows were given, those of weight 0 among them.
+    n_classes : int
+        Number of classes, 0 in regression.
+    schema : Schema
+        What the attributes are.
+    seeds : numpy.random.SeedSequence
+        Source of all randomness.
+    """
+
+    X: Floats
+    y: npt.NDArray[Any]
+    weights: Floats
+    class_factors: Floats | None
+    n_examples: float
+    rows: npt.NDArray[np.int64]
+    n_given: int
+    n_classes: int
+    schema: Schema
+    seeds: np.random.SeedSequence
+
+    @cached_property
+    def table(self) -> Table:
+        """The table, prepared for growing trees."""
+        return Table(self.X, self.schema)
+
+    @cached_property
+    def groups(self) -> npt.NDArray[np.int64]:
+        """A number for each row that copies of one example share."""
+        return copy_groups(self.table, self.y)
+
+    @property
+    def weighted_by_class(self) -> Floats:
+        """The weights, those of the classes among them."""
+        if self.class_factors is None:
+            return self.weights
+        return np.asarray(self.weights * self.class_factors[self.y])
+
+
+class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+    """An estimator that takes tables of data as they are: numbers, categories, missing values.
+
+    Subclasses have the parameters ``categorical_features`` and ``random_state``, or say otherwise
+    where the categorical attributes come from.
+    """
+
+    schema_: Schema
+    n_features_in_: int
+    categorical_features: Any
+    random_state: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # -- training sets -------------------------------------------------------------------------
+
+    def _categorical_features(self) -> Any:
+        """Which attributes are said to be categorical."""
+        return self.categorical_features
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        """Check and encode a training set; rows of weight 0 are dropped as if never given."""
+        X, y, weights, rows, n_given = self._read_examples(X, y, sample_weight)
+        self.schema_, encoded = Schema.learn_and_encode(X, self._categorical_features())
+        _check_length(y, len(encoded))
+        self.n_features_in_ = self.schema_.n_attributes
+        codes, n_classes, factors = self._code_target(y, weights)
+        return TrainingData(
+            encoded, codes, weights, factors, n_examples(weights), rows, n_given, n_classes,
+            self.schema_, seed_sequence(self.random_state),
+        )  # fmt: skip
+
+    def _read_examples(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, npt.NDArray[Any], Floats, npt.NDArray[np.int64], int]:
+        """The rows of positive weight, their targets and weights, which they are, how many given.
+
+        X is still what was given.
+        """
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
+        y = self._read_target(y)
+        _check_feature_names(self, X, reset=True)
+        n_given = len(y)
+        rows = np.arange(n_given)
+        weights = np.ones(n_given)
+        if sample_weight is not None:
+            _check_length(y, _num_samples(X))
+            weights = self._read_weights(sample_weight, y)
+            if not weights.all():
+                rows = np.flatnonzero(weights)
+                X, y, weights = _safe_indexing(X, rows), y[rows], weights[rows]
+        return X, y, weights, rows, n_given
+
+    def _read_weights(self, sample_weight: Any, y: npt.NDArray[Any]) -> Floats:
+        weights: Floats = _check_sample_weight(
+            sample_weight, np.empty((len(y), 1)), dtype=np.float64, ensure_non_negative=True
+        )
+        if not weights.any():
+            raise ValueError(
+                "sample_weight is zero for every example; at least one weight must be positive."
+            )
+        return weights
+
+    def _read_target(self, y: Any) -> npt.NDArray[Any]:
+        target = column_or_1d(y, warn=True)
+        assert_all_finite(target, input_name="y", estimator_name=type(self).__name__)
+        return np.asarray(target)
+
+    @abstractmethod
+    def _code_target(
+        self, y: npt.NDArray[Any], weights: Floats
+    ) -> tuple[npt.NDArray[Any], int, Floats | None]:
+        """The target as the engine wants it, the number of classes (or 0), their factors."""
+
+    # -- rows to predict -----------------------------------------------------------------------
+
+    def _encode(self, X: Any) -> Floats:
+        """Turn rows to predict into numbers; a clean matrix is only looked at, not copied."""
+        check_is_fitted(self, "schema_")
+        if (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.flags.c_contiguous
+            and X.shape[1] == self.n_features_in_
+            and len(X)
+            and self.schema_.all_ordered
+            and not hasattr(self, "feature_names_in_")
+            and _is_surely_finite(X)
+        ):
+            return X
+        _check_feature_names(self, X, reset=False)
+        if hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return self.schema_.encode(X)
+
+
+def n_examples(weights: Floats) -> float:
+    """How many examples some weights stand for: whole numbers count copies, others count as one.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Weights.
+
+    Returns
+    -------
+    float
+        Number of examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.tabular import n_examples
+    >>> n_examples(np.array([2.0, 3.0])), n_examples(np.array([0.5, 3.0]))
+    (5.0, 2.0)
+    """
+    return float(weights.sum()) if are_counts(weights) else float(len(weights))
+
+
+def are_counts(weights: Floats) -> bool:
+    """Whether all weights are whole numbers, and so count copies.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Weights.
+
+    Returns
+    -------
+    bool
+        Whether they are.
+    """
+    return np.array_equal(weights, np.rint(weights))
+
+
+def _check_length(y: npt.NDArray[Any], n_rows: int) -> None:
+    if len(y) != n_rows:
+        raise ValueError(
+            f"y has {len(y)} values and X has {n_rows} rows; one value for each row is expected."
+        )
+
+
+def _is_surely_finite(X: Floats) -> bool:
+    """Whether the sum is finite, so that all terms are; it may also be too large for a float."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
+
+
+class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
+    """The classes of a classifier."""
+
+    classes_: npt.NDArray[Any]
+    n_classes_: int
+
+    def _read_target(self, y: Any) -> npt.NDArray[Any]:
+        target: npt.NDArray[Any] = super()._read_target(y)
+        if target.dtype == object and len({isinstance(c, str) for c in target.tolist()}) == 2:
+            raise ValueError(
+                "y mixes strings with other values; classes are all strings or all numbers, and "
+                "none is missing."
+            )
+        check_classification_targets(target)
+        return target
+
+    def _code_target(
+        self, y: npt.NDArray[Any], weights: Floats
+    ) -> tuple[npt.NDArray[Any], int, Floats | None]:
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.n_classes_ = len(self.classes_)
+        if self.n_classes_ > np.iinfo(np.uint16).max:
+            raise ValueError(
+                f"y has {self.n_classes_} classes; at most {np.iinfo(np.uint16).max} are allowed. "
+                "Is this a regression problem?"
+            )
+        class_weight = getattr(self, "class_weight", None)
+        factors = None
+        if class_weight is not None:
+            factors = class_factors(class_weight, self.classes_, codes, weights)
+        return codes, self.n_classes_, factors
+
+
+def class_factors(
+    class_weight: Any,
+    classes: npt.NDArray[Any],
+    codes: npt.NDArray[np.integer[Any]],
+    weights: Floats,
+) -> Floats:
+    """What the weights of each class are multiplied by.
+
+    Parameters
+    ----------
+    class_weight : dict or "balanced"
+        A factor for each class, or such factors that all classes weigh the same.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    codes : ndarray of shape (n_rows,)
+        Class of each example, as an index into ``classes``.
+    weights : ndarray of shape (n_rows,)
+        Sample weights.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        Factors, in steps that the engine's fixed-point weights hold: two copies of an example then
+        weigh exactly twice as much as one. Classes without examples have 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.tabular import class_factors
+    >>> class_factors("balanced", np.array(["a", "b"]), np.array([0, 0, 0, 1]), np.ones(4)).round(3)
+    array([0.667, 2.   ])
+    """
+    share = np.bincount(codes, weights=weights, minlength=len(classes))
+    present = share > 0
+    factors = np.zeros(len(classes))
+    if isinstance(class_weight, str):
+        # "balanced" over the weighted sample, so that a weight of 2 is still two copies.
+        factors[present] = weights.sum() / (present.sum() * share[present])
+    else:
+        seen = classes[present]
+        factors[present] = np.asarray(compute_sample_weight(class_weight, seen), dtype=np.float64)
+    total = float(share @ factors)
+    if (factors < 0).any() or not 0 < total < np.inf:
+        raise ValueError(
+            f"class_weight={class_weight} is not allowed: weights of classes are finite, not "
+            "negative, and not all zero."
+        )
+    step = np.exp2(np.ceil(np.log2(total)) - 50)
+    return np.asarray(np.where(factors > 0, np.maximum(np.rint(factors / step), 1), 0) * step)
+
+
+class TabularRegressorMixin(RegressorMixin):  # type: ignore[misc]
+    """The target of a regressor."""
+
+    def _read_target(self, y: Any) -> npt.NDArray[Any]:
+        target: npt.NDArray[Any] = super()._read_target(y)
+        try:
+            numbers = target.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"y must hold numbers only: {error}.") from error
+        assert_all_finite(numbers, input_name="y", estimator_name=type(self).__name__)
+        if len(numbers) and np.abs(numbers).max() > _LARGEST_TARGET:
+            raise ValueError(
+                f"y has values beyond {_LARGEST_TARGET:g}, whose variance no float holds; divide y "
+                "by a power of ten."
+            )
+        return numbers
+
+    def _code_target(
+        self, y: npt.NDArray[Any], weights: Floats
+    ) -> tuple[npt.NDArray[Any], int, Floats | None]:
+        return y, 0, None
