@@ -1,0 +1,241 @@
+"""Our errors beside the published ones, and the rule that says whether they agree.
+
+A cell agrees when the two means differ by at most one percentage point, or by at most two standard
+errors of their difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from orfeon.study.published import PublishedCell, config_text
+
+#: Percentage points by which two means may always differ.
+LEAST_TOLERANCE = 1.0
+#: Far below any printed digit: a difference of exactly the tolerance agrees despite rounding.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A mean test error of ours beside the published one, in percent.
+
+    Parameters
+    ----------
+    published : PublishedCell
+        The published error.
+    mean : float
+        Our mean error.
+    std : float or None
+        Our standard deviation over the splits; None for a single split.
+    n_splits : int
+        Our number of splits.
+
+    Notes
+    -----
+    A standard deviation that is not printed is taken to be like ours, and ours like the printed
+    one when we have a single split. Without either only one percentage point is tolerated.
+
+    Examples
+    --------
+    >>> from orfeon.study import Comparison, PublishedCell
+    >>> cell = PublishedCell("martinez-3.2", "sonar", "cart", {}, 30.1, 4.0, 50)
+    >>> ours = Comparison.of(cell, [28.4, 33.0, 26.1, 29.5, 31.8])
+    >>> round(ours.mean, 2), round(ours.standard_error, 2), round(ours.tolerance, 2), ours.agrees
+    (29.76, 1.35, 2.7, True)
+    """
+
+    published: PublishedCell
+    mean: float
+    std: float | None
+    n_splits: int
+
+    def __post_init__(self) -> None:
+        if self.n_splits < 1:
+            raise ValueError(f"n_splits must be at least 1, got {self.n_splits}")
+        if not math.isfinite(self.mean):
+            raise ValueError(f"mean must be a finite number, got {self.mean}")
+
+    @classmethod
+    def of(cls, published: PublishedCell, errors: Sequence[float]) -> Comparison:
+        """Compare the errors on some splits with a published one.
+
+        Parameters
+        ----------
+        published : PublishedCell
+            The published error.
+        errors : sequence of float
+            Our error on each split, in percent.
+
+        Returns
+        -------
+        Comparison
+            The two, side by side.
+        """
+        if not errors:
+            raise ValueError("errors must hold the error of at least one split, got none")
+        std = float(np.std(errors, ddof=1)) if len(errors) > 1 else None
+        return cls(published, float(np.mean(errors)), std, len(errors))
+
+    @property
+    def difference(self) -> float:
+        """Ours minus the published, in percentage points."""
+        return self.mean - self.published.value
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the difference; 0 when no standard deviation is known."""
+        known = [std for std in (self.std, self.published.std) if std is not None]
+        if not known:
+            return 0.0
+        ours, theirs = known[0], known[-1]
+        return math.sqrt(ours**2 / self.n_splits + theirs**2 / self.published.n_splits)
+
+    @property
+    def tolerance(self) -> float:
+        """Largest difference that agrees, in percentage points."""
+        return max(LEAST_TOLERANCE, 2 * self.standard_error)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the difference is within the tolerance."""
+        return abs(self.difference) <= self.tolerance + _ROUNDING
+
+
+class PairedDifference(NamedTuple):
+    """Mean difference between two methods on the same splits, and its standard error.
+
+    Examples
+    --------
+    >>> from orfeon.study import PairedDifference
+    >>> print(PairedDifference(mean=-0.31, standard_error=0.12, n_splits=50))
+    -0.31 ± 0.12
+    """
+
+    mean: float
+    standard_error: float
+    n_splits: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.2f} ± {self.standard_error:.2f}"
+
+
+def paired_difference(errors: Mapping[int, float], others: Mapping[int, float]) -> PairedDifference:
+    """Compare two methods on the splits that both have seen.
+
+    Parameters
+    ----------
+    errors, others : mapping of int to float
+        Errors of the two methods by the number of the split.
+
+    Returns
+    -------
+    PairedDifference
+        The first method's errors minus the second's. The standard error is that of the mean over
+        these splits, which share examples: it says little about new data.
+
+    Examples
+    --------
+    >>> from orfeon.study import paired_difference
+    >>> paired_difference({0: 20.0, 1: 22.0, 2: 25.0}, {0: 21.0, 1: 22.5, 3: 30.0})
+    PairedDifference(mean=-0.75, standard_error=0.25, n_splits=2)
+    """
+    common = sorted(errors.keys() & others.keys())
+    if len(common) < 2:
+        raise ValueError(f"at least two splits must be common to both methods, got {len(common)}")
+    differences = np.array([errors[split] - others[split] for split in common])
+    spread = float(np.std(differences, ddof=1))
+    return PairedDifference(float(differences.mean()), spread / math.sqrt(len(common)), len(common))
+
+
+def comparison_table(comparisons: Sequence[Comparison]) -> str:
+    """Set our errors beside the published ones as text.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        The cells.
+
+    Returns
+    -------
+    str
+        A line for each cell, below a header.
+
+    Examples
+    --------
+    >>> from orfeon.study import Comparison, PublishedCell, comparison_table
+    >>> cell = PublishedCell("martinez-3.2", "sonar", "cart", {}, 30.1, 4.0, 50)
+    >>> print(comparison_table([Comparison(cell, 29.7, 4.4, 50)]))
+    dataset  method  config  splits  ours        published   difference  tolerance
+    sonar    cart                50  29.7 ± 4.4  30.1 ± 4.0        -0.4        1.7  agrees
+    """
+    header = [
+        "dataset", "method", "config", "splits", "ours", "published", "difference", "tolerance", "",
+    ]  # fmt: skip
+    lines = [header, *(_line(comparison) for comparison in comparisons)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    to_the_right = {3, 6, 7}
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if j in to_the_right else cell.ljust(width)
+            for j, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def _line(comparison: Comparison) -> list[str]:
+    published = comparison.published
+    return [
+        published.dataset,
+        published.method,
+        config_text(published.config),
+        str(comparison.n_splits),
+        _mean_and_std(comparison.mean, comparison.std),
+        _mean_and_std(published.value, published.std),
+        f"{comparison.difference:+.1f}",
+        f"{comparison.tolerance:.1f}",
+        "agrees" if comparison.agrees else "DIFFERS",
+    ]
+
+
+def _mean_and_std(mean: float, std: float | None) -> str:
+    return f"{mean:4.1f}" if std is None else f"{mean:4.1f} ± {std:.1f}"
+
+
+def summary(comparisons: Sequence[Comparison]) -> str:
+    """Say how many cells agree, and name those that do not.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        The cells.
+
+    Returns
+    -------
+    str
+        One line, and another for each cell that differs.
+
+    Examples
+    --------
+    >>> from orfeon.study import Comparison, PublishedCell, summary
+    >>> cell = PublishedCell("martinez-3.2", "sonar", "cart", {}, 30.1, 4.0, 50)
+    >>> print(summary([Comparison(cell, 29.7, 4.4, 50), Comparison(cell, 26.0, 4.4, 50)]))
+    1 of 2 cells agree.
+    Differs: sonar cart, 26.0 instead of 30.1.
+    """
+    differing = [comparison for comparison in comparisons if not comparison.agrees]
+    n_cells = len(comparisons)
+    return "\n".join(
+        [f"{n_cells - len(differing)} of {n_cells} cells agree."]
+        + [
+            f"Differs: {comparison.published}, {comparison.mean:.1f} instead of "
+            f"{comparison.published.value:.1f}."
+            for comparison in differing
+        ]
+    )

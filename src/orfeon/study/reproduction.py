@@ -1,0 +1,268 @@
+"""Run a published protocol again and set the errors beside the published ones."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from orfeon.study.comparison import (
+    Comparison,
+    PairedDifference,
+    comparison_table,
+    paired_difference,
+    summary,
+)
+from orfeon.study.partitions import Partition, Partitions
+from orfeon.study.protocols import PROTOCOLS, Protocol, Run
+from orfeon.study.published import PublishedCell, config_text, published_cells, published_sizes
+from orfeon.study.records import Key, Record, RecordStore
+
+QUICK_SPLITS = 2
+QUICK_MEMBERS = 100
+
+#: Called before each fit with the number of fits done, that of all, and what is next.
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Our results for a published table.
+
+    Parameters
+    ----------
+    cells : tuple of PublishedCell
+        The cells asked for.
+    records : tuple of Record
+        Our errors on each split.
+
+    Examples
+    --------
+    >>> from orfeon.study import reproduce
+    >>> found = reproduce("martinez-3.2", datasets=["waveform"], n_splits=2)
+    >>> len(found.comparisons), found.not_run
+    (2, [])
+    """
+
+    cells: tuple[PublishedCell, ...]
+    records: tuple[Record, ...]
+
+    def errors(self, cell: PublishedCell) -> dict[int, float]:
+        """Our errors for a cell.
+
+        Parameters
+        ----------
+        cell : PublishedCell
+            The cell.
+
+        Returns
+        -------
+        dict of int to float
+            Percent, by the number of the split.
+        """
+        return {
+            record.split: record.error
+            for record in self.records
+            if (record.dataset, record.method, record.config)
+            == (cell.dataset, cell.method, cell.config)
+        }
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """The cells that were run, ours beside the published."""
+        found = ((cell, list(self.errors(cell).values())) for cell in self.cells)
+        return [Comparison.of(cell, errors) for cell, errors in found if errors]
+
+    @property
+    def not_run(self) -> list[PublishedCell]:
+        """The cells of methods that cannot be run."""
+        return [cell for cell in self.cells if not self.errors(cell)]
+
+    def versus(self, method: str) -> list[tuple[PublishedCell, PairedDifference]]:
+        """Compare the other methods with one of them, on the same splits.
+
+        Parameters
+        ----------
+        method : str
+            The method to compare with; its cell has the same settings, or none.
+
+        Returns
+        -------
+        list of (PublishedCell, PairedDifference)
+            The cells, and their errors minus those of ``method``.
+
+        Examples
+        --------
+        >>> from orfeon.study import reproduce
+        >>> found = reproduce("martinez-3.2", datasets=["waveform"], n_splits=2)
+        >>> [(str(cell), difference.n_splits) for cell, difference in found.versus("cart")]
+        [('waveform igp_tree', 2)]
+        """
+        rivals = {
+            (cell.dataset, config_text(cell.config)): self.errors(cell)
+            for cell in self.cells
+            if cell.method == method
+        }
+        found = []
+        for cell in self.cells:
+            rival = rivals.get((cell.dataset, config_text(cell.config))) or rivals.get(
+                (cell.dataset, "")
+            )
+            errors = self.errors(cell)
+            if cell.method != method and rival and len(errors.keys() & rival.keys()) > 1:
+                found.append((cell, paired_difference(errors, rival)))
+        return found
+
+    def __str__(self) -> str:
+        parts = [comparison_table(self.comparisons), summary(self.comparisons)]
+        if self.not_run:
+            methods = sorted({cell.method for cell in self.not_run})
+            parts.append(f"Not run: {len(self.not_run)} cells of {', '.join(methods)}.")
+        return "\n\n".join(parts)
+
+
+def reproduce(
+    table: str,
+    *,
+    datasets: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
+    n_splits: int | None = None,
+    quick: bool = False,
+    data: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Run the protocol of a published table.
+
+    Parameters
+    ----------
+    table : str
+        One of :func:`list_tables`.
+    datasets, methods : sequence of str, optional
+        Those of the table to run; by default all.
+    n_splits : int, optional
+        Number of splits; by default as many as published.
+    quick : bool, default=False
+        Whether to run 2 splits, unless ``n_splits`` says otherwise, and at most 100 members.
+    data : path, optional
+        Folder of the real data sets, by default that of the environment variable ``ORFEON_DATA``.
+    out : path, optional
+        File of JSON lines. Results are added to it as they come, and those in it are not run again.
+    n_jobs : int, optional
+        Number of threads of each fit.
+    progress : callable, optional
+        Called before each fit with the number of fits done, that of all, and what is next.
+
+    Returns
+    -------
+    Reproduction
+        Our errors and the published ones.
+
+    Examples
+    --------
+    >>> from orfeon.study import reproduce
+    >>> found = reproduce("martinez-3.2", datasets=["waveform"], methods=["igp_tree"], n_splits=3)
+    >>> [comparison.agrees for comparison in found.comparisons]
+    [True]
+    """
+    cells = published_cells(table)
+    if n_splits is None:
+        n_splits = QUICK_SPLITS if quick else cells[0].n_splits
+    if n_splits < 1:
+        raise ValueError(f"n_splits must be at least 1, got {n_splits}")
+    datasets = _chosen("datasets", datasets, [cell.dataset for cell in cells])
+    methods = _chosen("methods", methods, [cell.method for cell in cells])
+    protocol = PROTOCOLS[table]
+    sizes = published_sizes(table)
+    problems = [
+        Partitions(name, sizes[name], protocol.stratified, protocol.files.get(name), data)
+        for name in datasets
+    ]
+    tasks = [
+        _Task(protocol, problem, split, _smaller(run) if quick else run)
+        for split in range(n_splits)
+        for problem in problems
+        for run in protocol.runs
+        if run.method in methods
+    ]
+    store = RecordStore(out)
+    _run_all([task for task in tasks if not task.is_done(store)], store, n_jobs, progress)
+    keys = {key for task in tasks for key in task.record_keys()}
+    return Reproduction(
+        tuple(cell for cell in cells if cell.dataset in datasets and cell.method in methods),
+        tuple(record for record in store if record.key in keys),
+    )
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One fit on one split."""
+
+    protocol: Protocol
+    problem: Partitions
+    split: int
+    run: Run
+
+    def __str__(self) -> str:
+        return f"{self.problem.name} split {self.split} {self.run.method}"
+
+    def record_keys(self) -> list[Key]:
+        """The keys of the records that the fit gives."""
+        names = (self.protocol.table, self.problem.name, self.run.method)
+        return [
+            (*names, config_text(config), self.run.members, self.split)
+            for config in self.run.configs
+        ]
+
+    def is_done(self, store: RecordStore) -> bool:
+        return all(key in store for key in self.record_keys())
+
+    def records(self, partition: Partition, n_jobs: int | None) -> list[Record]:
+        """Fit and measure."""
+        start = time.perf_counter()
+        model = self.run.build(self.run.members, self.protocol.random_state(self.split), n_jobs)
+        with warnings.catch_warnings():
+            if self.run.expected_warning is not None:
+                warnings.filterwarnings("ignore", message=self.run.expected_warning)
+            model.fit(partition.X_train, partition.y_train)
+        errors = self.run.measure(model, partition.X_test, partition.y_test)
+        seconds = round(time.perf_counter() - start, 4)
+        return [
+            Record(
+                self.protocol.table, self.problem.name, self.run.method, config, self.run.members,
+                self.split, error=errors[config_text(config)], seconds=seconds,
+            )
+            for config in self.run.configs
+        ]  # fmt: skip
+
+
+def _run_all(
+    tasks: Sequence[_Task], store: RecordStore, n_jobs: int | None, progress: Progress | None
+) -> None:
+    """Run the tasks in order: all methods on a split before the next split is drawn."""
+    for task in tasks:
+        task.problem.load()  # so that a missing file is met before hours of work
+    drawn: tuple[str, int] | None = None
+    for number, task in enumerate(tasks):
+        if progress is not None:
+            progress(number, len(tasks), str(task))
+        if drawn != (task.problem.name, task.split):
+            drawn = (task.problem.name, task.split)
+            partition = task.problem.draw(task.split)
+        store.add(task.records(partition, n_jobs))
+
+
+def _smaller(run: Run) -> Run:
+    return replace(run, members=min(run.members, QUICK_MEMBERS))
+
+
+def _chosen(what: str, wanted: Sequence[str] | None, known: Sequence[str]) -> list[str]:
+    """Names asked for, each once, in the table's order; all of them when None."""
+    names = list(dict.fromkeys(known))
+    unknown = [name for name in wanted or [] if name not in names]
+    if unknown:
+        raise ValueError(f"{what} must be among {', '.join(names)}, got {', '.join(unknown)}")
+    return names if wanted is None else [name for name in names if name in wanted]

@@ -1,0 +1,60 @@
+"""The command ``python -m orfeon.study``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from orfeon.study import FOLDER_VARIABLE
+from orfeon.study.__main__ import main
+
+
+def test_the_command_prints_a_table_and_keeps_the_results(tmp_path):
+    out = tmp_path / "out.jsonl"
+    command = [
+        sys.executable, "-W", "error", "-m", "orfeon.study", "martinez-3.2", "--quick",
+        "--datasets", "waveform", "--out", str(out), "--versus", "cart",
+    ]  # fmt: skip
+    first, second = (
+        subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")
+        for _ in range(2)
+    )
+    assert first.stderr == ""  # quiet in a pipe
+    assert first.stdout == second.stdout
+    lines = first.stdout.splitlines()
+    assert [line.split()[:3] for line in lines if line.startswith("waveform ")][:2] == [
+        ["waveform", "cart", "2"],
+        ["waveform", "igp_tree", "2"],
+    ]
+    assert any(line.endswith("of 2 cells agree.") for line in lines)
+    assert lines[-2] == "Paired differences from cart (points ± standard error):"
+    assert lines[-1].startswith("waveform igp_tree: ")
+    assert len(out.read_text().splitlines()) == 4
+
+
+def test_progress_is_shown_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    main(["martinez-3.2", "--datasets", "waveform", "--methods", "igp_tree", "--splits", "2"])
+    shown = capsys.readouterr().err
+    assert "0/2 waveform split 0 igp_tree" in shown
+    assert "1/2 waveform split 1 igp_tree" in shown
+    assert shown.endswith("\r\033[K")  # and wiped off
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("martinez-1.1", "invalid choice: 'martinez-1.1'"),
+        ("martinez-3.2 --methods bagging", "methods must be among cart, igp_tree, got bagging"),
+        ("martinez-3.2 --datasets sonar", "set the variable"),
+        ("martinez-3.2 --versus c45", "versus must be among cart, igp_tree, got c45"),
+    ],
+)
+def test_what_cannot_be_run_says_why(monkeypatch, capsys, options, message):
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
+    with pytest.raises(SystemExit) as stop:
+        main(options.split())
+    assert stop.value.code == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,195 @@
+"""Running a published protocol: what is run, with what, and what is kept."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orfeon import C45Classifier, IGPTreeClassifier
+from orfeon.study import (
+    FOLDER_VARIABLE,
+    PROTOCOLS,
+    Partitions,
+    Record,
+    Reproduction,
+    Sizes,
+    published_cells,
+    reproduce,
+)
+from orfeon.study import reproduction as module
+from orfeon.study.protocols import _first_members
+
+SMALL = {"datasets": ["waveform"], "methods": ["igp_tree"]}
+
+
+def without_time(found: Reproduction) -> list[Record]:
+    return [replace(record, seconds=0.0) for record in found.records]
+
+
+def test_errors_are_those_of_the_method_on_the_splits():
+    found = reproduce("martinez-3.2", n_splits=3, **SMALL)
+    problem = Partitions("waveform", Sizes(300, 5000), stratified=False)
+    expected = {}
+    for split in range(3):
+        X, y, X_test, y_test = problem.draw(split)
+        tree = IGPTreeClassifier(random_state=PROTOCOLS["martinez-3.2"].random_state(split))
+        expected[split] = 100 * np.mean(tree.fit(X, y).predict(X_test) != y_test)
+    (cell,) = found.cells
+    assert found.errors(cell) == pytest.approx(expected)
+
+
+def test_more_splits_begin_with_the_same_results():
+    few, many = (reproduce("martinez-3.2", n_splits=n, **SMALL) for n in (2, 4))
+    assert without_time(many)[:2] == without_time(few)
+
+
+def test_seeds_depend_on_the_table_and_the_split():
+    seeds = {protocol.random_state(k) for protocol in PROTOCOLS.values() for k in range(100)}
+    assert len(seeds) == 300
+    assert all(0 <= seed < 2**31 for seed in seeds)
+    assert PROTOCOLS["martinez-3.2"].random_state(7) == 1590927058
+
+
+def test_a_second_run_trains_nothing(tmp_path, monkeypatch):
+    out = tmp_path / "out.jsonl"
+    first = reproduce("martinez-3.2", n_splits=2, out=out, **SMALL)
+    monkeypatch.setattr(module._Task, "records", lambda *_: pytest.fail("trained again"))
+    second = reproduce("martinez-3.2", n_splits=2, out=out, **SMALL)
+    assert second == first
+
+
+def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
+    """Cut in the middle of a line, the file ends up as if nothing had happened."""
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    expected = reproduce("martinez-3.2", datasets=["waveform"], n_splits=3, out=whole)
+    lines = whole.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 6
+    cut.write_bytes(b"".join(lines[:3]) + lines[3][:25])
+    seen: list[str] = []
+    found = reproduce(
+        "martinez-3.2", datasets=["waveform"], n_splits=3, out=cut,
+        progress=lambda done, total, what: seen.append(f"{done}/{total} {what}"),
+    )  # fmt: skip
+    assert seen == [
+        "0/3 waveform split 1 igp_tree", "1/3 waveform split 2 cart",
+        "2/3 waveform split 2 igp_tree",
+    ]  # fmt: skip
+    assert without_time(found) == without_time(expected)
+    assert cut.read_bytes().splitlines(keepends=True)[:3] == lines[:3]
+
+
+def test_each_result_is_on_disk_before_the_next_fit_begins(tmp_path):
+    out = tmp_path / "out.jsonl"
+    lines: list[int] = []
+
+    def count(done: int, total: int, what: str) -> None:
+        lines.append(len(out.read_text().splitlines()) if out.exists() else 0)
+
+    reproduce("martinez-3.2", datasets=["waveform"], n_splits=2, out=out, progress=count)
+    assert lines == [0, 1, 2, 3]
+
+
+def test_results_of_other_runs_on_the_same_file_do_not_count(tmp_path):
+    out = tmp_path / "out.jsonl"
+    reproduce("martinez-3.2", n_splits=4, out=out, **SMALL)
+    line = json.loads(out.read_text().splitlines()[0])
+    with out.open("a") as file:
+        file.write(json.dumps(line | {"members": 7}) + "\n")
+    found = reproduce("martinez-3.2", n_splits=2, out=out, **SMALL)
+    assert [record.split for record in found.records] == [0, 1]
+
+
+def test_data_that_is_missing_is_met_before_any_work(monkeypatch):
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
+    monkeypatch.setattr(module._Task, "records", lambda *_: pytest.fail("work was begun"))
+    with pytest.raises(FileNotFoundError, match="ORFEON_DATA"):
+        reproduce("martinez-3.2", datasets=["waveform", "sonar"], n_splits=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"datasets": ["wine"]}, "datasets must be among breast_w, .* waveform, got wine"),
+        ({"methods": ["c45"]}, "methods must be among cart, igp_tree, got c45"),
+        ({"n_splits": 0}, "n_splits must be at least 1, got 0"),
+    ],
+)
+def test_what_is_not_in_the_table_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        reproduce("martinez-3.2", **options)
+
+
+def test_methods_that_cannot_be_run_are_listed_and_not_counted():
+    found = reproduce("martinez-4.2", datasets=["twonorm"], methods=["c45", "boosting"], n_splits=1)
+    assert [str(cell) for cell in found.not_run] == ["twonorm boosting"]
+    assert len(found.comparisons) == 1
+    assert str(found).splitlines()[-1] == "Not run: 1 cells of boosting."
+
+
+def test_paired_differences_are_with_the_same_settings_or_none():
+    def records(dataset: str, method: str, config: dict[str, str], errors: list[float]):
+        return [
+            Record("martinez-3.3", dataset, method, config, 9, split, error, 0.0)
+            for split, error in enumerate(errors)
+        ]
+
+    cells = tuple(
+        cell
+        for cell in published_cells("martinez-3.3")
+        if cell.dataset == "sonar" and cell.method in ("bagging", "boosting_igp")
+    )
+    found = Reproduction(
+        cells,
+        (
+            *records("sonar", "bagging", {"T": "9"}, [20.0, 22.0]),
+            *records("sonar", "bagging", {"T": "99"}, [10.0, 10.0]),
+            *records("sonar", "boosting_igp", {"T": "9"}, [21.0, 25.0]),
+            *records("sonar", "boosting_igp", {"T": "99"}, [9.0, 9.0]),
+        ),
+    )
+    assert [(str(cell), pair.mean) for cell, pair in found.versus("bagging")] == [
+        ("sonar boosting_igp T=9", 2.0),
+        ("sonar boosting_igp T=99", -1.0),
+    ]
+
+
+class Staged:
+    """Two members: the first errs once in four, both together never."""
+
+    def staged_predict(self, X):
+        yield np.array([0, 0, 1, 0])
+        yield np.array([0, 0, 1, 1])
+
+
+def test_a_model_that_stopped_early_votes_with_the_members_it_has():
+    errors = _first_members((1, 9, 99))(Staged(), None, np.array([0, 0, 1, 1]))
+    assert errors == {"T=1": 25.0, "T=9": 0.0, "T=99": 0.0}
+
+
+@pytest.mark.parametrize("dataset", ["waveform", "threenorm"])
+def test_trees_for_switched_labels_make_no_error_on_them(dataset):
+    """The options that the label-altering ensembles give their trees."""
+    X, y, *_ = Partitions(dataset, Sizes(300, 10)).draw(0)
+    y = np.random.default_rng(0).permutation(y)
+    tree = C45Classifier(pruning=False, mdl_penalty=False, min_samples_leaf=1).fit(X, y)
+    assert np.array_equal(tree.predict(X), y)
+
+
+def test_only_the_expected_warning_is_silenced():
+    class Noisy(IGPTreeClassifier):
+        def fit(self, X, y):
+            warnings.warn("the rate is beyond the share of a class", stacklevel=1)
+            return super().fit(X, y)
+
+    run = PROTOCOLS["martinez-3.2"].runs[1]
+    protocol = PROTOCOLS["martinez-3.2"]
+    problem = Partitions("waveform", Sizes(50, 20))
+    noisy = replace(run, build=lambda *_: Noisy(), expected_warning="the rate is beyond")
+    assert len(module._Task(protocol, problem, 0, noisy).records(problem.draw(0), None)) == 1
+    other = replace(noisy, expected_warning="the rate is within")
+    with pytest.raises(UserWarning, match="beyond the share"):
+        module._Task(protocol, problem, 0, other).records(problem.draw(0), None)
