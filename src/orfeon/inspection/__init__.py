@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 #: Public names and the modules they live in; imported on first use.
 _HOMES = {
     "condorcet_error": "theory",
+    "forest_weights": "neighbourhood",
+    "outlier_scores": "neighbourhood",
+    "proximities": "neighbourhood",
     "switching_error": "theory",
     "switching_error_curve": "theory",
     "switching_margin_distribution": "theory",
@@ -15,6 +18,7 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from orfeon.inspection.neighbourhood import forest_weights, outlier_scores, proximities
     from orfeon.inspection.theory import (
         condorcet_error,
         switching_error,
@@ -25,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "condorcet_error",
+    "forest_weights",
+    "outlier_scores",
+    "proximities",
     "switching_error",
     "switching_error_curve",
     "switching_margin_distribution",
