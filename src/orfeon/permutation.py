@@ -36,6 +36,17 @@ class PermutationImportances:
         Standard error of that mean; NaN with fewer than two such trees.
     per_tree : ndarray of shape (n_trees, n_attributes)
         Increase of each tree's error; NaN for a tree without out-of-bag examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import CARTRegressor
+    >>> from orfeon.permutation import oob_permutation_importances
+    >>> X, y = np.array([[0.0], [1.0]]), np.array([2.0, 5.0])
+    >>> tree = CARTRegressor().fit(X, y).forest_
+    >>> everything = np.ones((1, 2), dtype=bool)
+    >>> oob_permutation_importances(tree, X, y, everything, random_state=2)
+    PermutationImportances(mean=array([9.]), standard_error=array([nan]), per_tree=array([[9.]]))
     """
 
     mean: Floats
