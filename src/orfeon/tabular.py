@@ -112,12 +112,18 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         """Which attributes are said to be categorical."""
         return self.categorical_features
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-        """Check and encode a training set; rows of weight 0 are dropped as if never given."""
-        X, y, weights, rows, n_given = self._read_examples(X, y, sample_weight)
-        self.schema_, encoded = Schema.learn_and_encode(X, self._categorical_features())
+    def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingData:
+        """Check and encode a training set; rows of weight 0 are dropped as if never given.
+
+        Without ``reset`` it must have the attributes that are known already.
+        """
+        X, y, weights, rows, n_given = self._read_examples(X, y, sample_weight, reset=reset)
+        if reset:
+            self.schema_, encoded = Schema.learn_and_encode(X, self._categorical_features())
+            self.n_features_in_ = self.schema_.n_attributes
+        else:
+            encoded = self._encode(X)
         _check_length(y, len(encoded))
-        self.n_features_in_ = self.schema_.n_attributes
         codes, n_classes, factors = self._code_target(y, weights)
         return TrainingData(
             encoded, codes, weights, factors, n_examples(weights), rows, n_given, n_classes,
@@ -125,7 +131,7 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         )  # fmt: skip
 
     def _read_examples(
-        self, X: Any, y: Any, sample_weight: Any
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
     ) -> tuple[Any, npt.NDArray[Any], Floats, npt.NDArray[np.int64], int]:
         """The rows of positive weight, their targets and weights, which they are, how many given.
 
@@ -137,7 +143,7 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
                 "is None."
             )
         y = self._read_target(y)
-        _check_feature_names(self, X, reset=True)
+        _check_feature_names(self, X, reset=reset)
         n_given = len(y)
         rows = np.arange(n_given)
         weights = np.ones(n_given)
@@ -267,7 +273,7 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
     def _code_target(
         self, y: npt.NDArray[Any], weights: Floats
     ) -> tuple[npt.NDArray[Any], int, Floats | None]:
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = self._find_classes(y)
         self.n_classes_ = len(self.classes_)
         if self.n_classes_ > np.iinfo(np.uint16).max:
             raise ValueError(
@@ -279,6 +285,11 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         if class_weight is not None:
             factors = class_factors(class_weight, self.classes_, codes, weights)
         return codes, self.n_classes_, factors
+
+    def _find_classes(self, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """The classes, and the code of each example's class."""
+        classes, codes = np.unique(y, return_inverse=True)
+        return classes, codes
 
 
 def class_factors(

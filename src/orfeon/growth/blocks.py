@@ -1,13 +1,78 @@
-"""Cutting the trees of an ensemble into blocks, each grown by one call that holds no lock."""
+"""Cutting the members of an ensemble into blocks, each trained by one call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypeVar
 
 import numpy.typing as npt
 
 from orfeon.forest import Forest
+
+Result = TypeVar("Result")
+
+#: Trees in a block at most: enough to make the call cheap, few enough to keep memory small.
+MOST = 64
+
+
+def run_in_blocks(
+    work: Callable[[slice], Result],
+    members: range,
+    n_jobs: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    *,
+    most: int = MOST,
+    prefer: Literal["threads", "processes"] = "threads",
+) -> list[Result]:
+    """Train members block after block, or blocks in parallel.
+
+    Parameters
+    ----------
+    work : callable
+        Trains the members of a slice; what it makes must not depend on the slice they are in.
+    members : range
+        Which members.
+    n_jobs : int, optional
+        Threads or processes. joblib runs them, so its backends (Dask, Ray) may take their place.
+    progress : callable, optional
+        Called in this thread with the number of members of each finished block.
+    most : int, default=64
+        Members in a block at most.
+    prefer : {"threads", "processes"}, default="threads"
+        What joblib should use unless told otherwise.
+
+    Returns
+    -------
+    list
+        What the blocks gave, in order.
+
+    Examples
+    --------
+    >>> from orfeon.growth.blocks import run_in_blocks
+    >>> run_in_blocks(lambda block: (block.start, block.stop), range(5, 10), most=3)
+    [(5, 8), (8, 10)]
+    """
+    serial = n_jobs in (None, 1)
+    size = most if serial else max(1, min(most, len(members) // 16))
+    starts = range(members.start, members.stop, size)
+    blocks = [slice(first, min(first + size, members.stop)) for first in starts]
+
+    def done(results: Iterable[Result]) -> list[Result]:
+        finished = []
+        for block, result in zip(blocks, results, strict=True):
+            finished.append(result)
+            if progress is not None:
+                progress(block.stop - block.start)
+        return finished
+
+    if serial or len(blocks) == 1:
+        return done(map(work, blocks))
+    from joblib import Parallel, delayed  # only those who ask for threads wait for it
+
+    # Results come one by one only where someone listens: not every backend can do that.
+    how = "list" if progress is None else "generator"
+    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as=how)
+    return done(parallel(delayed(work)(block) for block in blocks))
 
 
 def grow_in_blocks(
@@ -34,21 +99,7 @@ def grow_in_blocks(
     Forest
         All trees, in order.
     """
-    size = _block_size(n_trees, n_jobs)
-    blocks = [slice(i, min(i + size, n_trees)) for i in range(0, n_trees, size)]
-
-    def work(block: slice) -> Forest:
-        forest = grow(block)
-        if progress is not None:
-            progress(block.stop - block.start)
-        return forest
-
-    if len(blocks) == 1 or n_jobs in (None, 1):
-        return Forest.concatenate([work(block) for block in blocks])
-    from joblib import Parallel, delayed  # only those who ask for threads wait for it
-
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads")
-    return Forest.concatenate(parallel(delayed(work)(block) for block in blocks))
+    return Forest.concatenate(run_in_blocks(grow, range(n_trees), n_jobs, progress))
 
 
 def rows_of(array: npt.NDArray[Any], block: slice) -> npt.NDArray[Any]:
@@ -67,10 +118,3 @@ def rows_of(array: npt.NDArray[Any], block: slice) -> npt.NDArray[Any]:
         Their rows, or the one row.
     """
     return array[block] if len(array) > 1 else array
-
-
-def _block_size(n_trees: int, n_jobs: int | None) -> int:
-    """Trees in a block: enough to make the call cheap, few enough to share them out evenly."""
-    if n_jobs in (None, 1):
-        return 64
-    return max(1, min(64, n_trees // 16))

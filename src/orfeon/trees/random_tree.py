@@ -16,11 +16,45 @@ from sklearn.utils._param_validation import StrOptions
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
 from orfeon.tabular import TrainingData
-from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin
+from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin, TreeRegressorMixin
 from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
 
 
-class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
+class _RandomTree(BaseTree):
+    """The growth that random classification and regression trees share."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        name: LIMITS[name] for name in LIMITS if name != "min_impurity_decrease"
+    }
+
+    max_features: Any
+    max_depth: int | None
+    max_leaf_nodes: int | None
+    min_samples_split: float
+    min_samples_leaf: float
+    min_weight_fraction_leaf: float
+
+    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
+        total = samples.n_examples
+        growth = Growth(
+            criterion=self._impurity,  # type: ignore[arg-type]
+            splitter="random",
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_split=least_weight(self.min_samples_split, total),
+            min_samples_leaf=least_weight(self.min_samples_leaf, total),
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            max_features=attributes_per_node(self.max_features, data.table.n_attributes),
+        )
+        forest = grow_forest(
+            data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
+            weights=samples.weights, n_examples=samples.n_examples, candidates=samples.candidates,
+            growth=growth,
+        )  # fmt: skip
+        return forest, {}
+
+
+class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
     """Tree of random tests: each candidate attribute is cut at a random place.
 
     With ``max_features=1`` the test is completely random (Fan et al. 2003); with more, the best of
@@ -62,7 +96,7 @@ class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: LIMITS[name] for name in LIMITS if name != "min_impurity_decrease"},
+        **_RandomTree._parameter_constraints,
         "criterion": [StrOptions({"gini", "entropy"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
@@ -92,21 +126,56 @@ class RandomTreeClassifier(TreeClassifierMixin, BaseTree):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
-        total = samples.n_examples
-        growth = Growth(
-            criterion=self.criterion,
-            splitter="random",
-            max_depth=self.max_depth,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_split=least_weight(self.min_samples_split, total),
-            min_samples_leaf=least_weight(self.min_samples_leaf, total),
-            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
-            max_features=attributes_per_node(self.max_features, data.table.n_attributes),
-        )
-        forest = grow_forest(
-            data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
-            weights=samples.weights, n_examples=samples.n_examples, candidates=samples.candidates,
-            growth=growth,
-        )  # fmt: skip
-        return forest, {}
+
+class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
+    """Regression tree of random tests: each candidate attribute is cut at a random place.
+
+    Parameters
+    ----------
+    max_features : int, float, "sqrt", "log2" or None, default=1
+        Attributes that are cut at each node; ``None`` for all.
+    max_depth, max_leaf_nodes : int, optional
+        Limits.
+    min_samples_split, min_samples_leaf : int or float, default=2 and 1
+        Least weight of a node to be split, and of a leaf.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of a leaf, as a share of the whole weight.
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical; these are split into random subsets.
+    random_state : int, RandomState or None, default=None
+        Fixes the tree.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        The tree, as a forest of one.
+
+    Examples
+    --------
+    >>> from orfeon import RandomTreeRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> RandomTreeRegressor(random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    def __init__(
+        self,
+        *,
+        max_features: Any = 1,
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        categorical_features: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.max_features = max_features
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.categorical_features = categorical_features
+        self.random_state = random_state

@@ -1,0 +1,245 @@
+"""Bagging: members trained on bootstrap samples.
+
+References
+----------
+Breiman (1996). Bagging predictors. Machine Learning 24(2), 123-140.
+
+Breiman (1999). Pasting small votes for classification in large databases and on-line. Machine
+Learning 36(1), 85-103.
+
+Christensen (2003). Balancing bagging. Workshop on Multiple Classifier Systems.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance, LeavingOut
+from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.sampling import (
+    deal_balanced,
+    draw_with_replacement,
+    draw_without_replacement,
+    sample_size,
+)
+from orfeon.ensembles.training import Recipe
+from orfeon.ensembles.voting import (
+    CLASSIFIER,
+    AveragingRegressorMixin,
+    Voting,
+    VotingClassifierMixin,
+)
+from orfeon.trees import CARTClassifier, CARTRegressor
+
+Bootstrap = bool | Literal["balanced"]
+
+SAMPLING: dict[str, list[Any]] = {
+    "bootstrap": ["boolean", StrOptions({"balanced"})],
+    "max_samples": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(Real, 0.0, 1.0, closed="right"),
+    ],
+}
+
+
+class Resampling(LeavingOut):
+    """An ensemble whose members see samples of the examples, drawn with or without replacement."""
+
+    bootstrap: Bootstrap
+    max_samples: float
+    _batches: list[range]
+    _dealt: list[npt.NDArray[np.uint32]]
+
+    def _prepare(self, examples: Examples, members: range) -> None:
+        self._n_drawn = sample_size(self.max_samples, len(examples))
+        if self.bootstrap != "balanced":
+            return
+        if not examples.are_equal:
+            raise ValueError(
+                'bootstrap="balanced" draws every example equally often, which does not go with '
+                "fractional sample_weight; use bootstrap=True."
+            )
+        # Members that a warm start adds are balanced among themselves.
+        earlier = self._batches if members.start else []
+        self._batches = [*earlier, members] if len(members) else earlier
+        self._dealt = [self._deal(examples, batch) for batch in self._batches]
+
+    def _deal(self, examples: Examples, batch: range) -> npt.NDArray[np.uint32]:
+        key = (*self._sequence.spawn_key, 2**32 - 2, batch.start)  # a key that no member has
+        sequence = np.random.SeedSequence(self._sequence.entropy, spawn_key=key)
+        return deal_balanced(examples, np.random.default_rng(sequence), len(batch), self._n_drawn)
+
+    def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
+        super()._finish(data, recipe, seen)
+        self._dealt = []
+
+    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
+        return Perturbation(weights=self._draw(examples, rng, member))
+
+    def _draw(
+        self, examples: Examples, rng: np.random.Generator, member: int
+    ) -> npt.NDArray[Any] | None:
+        """How often each example is in a member's sample."""
+        if self.bootstrap == "balanced":
+            batch = next(k for k, batch in enumerate(self._batches) if member in batch)
+            dealt = self._dealt[batch][member - self._batches[batch].start]
+            return np.asarray(dealt, dtype=np.int64)
+        if self.bootstrap:
+            return draw_with_replacement(examples, rng, self._n_drawn)
+        if self._n_drawn == len(examples):
+            return None
+        return draw_without_replacement(examples, rng, self._n_drawn)
+
+
+class _Bagging(Resampling):
+    """Bagging of any base learner."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ENSEMBLE,
+        **ESTIMATOR,
+        **SAMPLING,
+        **LEAVING_OUT,
+    }
+
+    estimator: Any
+
+
+@documented(
+    estimator="an unpruned :class:`orfeon.CARTClassifier`", n_estimators="100", bootstrap="True"
+)
+class BaggingClassifier(VotingClassifierMixin, _Bagging):
+    """Vote of classifiers trained on bootstrap samples.
+
+    Parameters
+    ----------
+    <estimator>
+    <n_estimators>
+    <bootstrap>
+    <voting>
+    <class_weight>
+    <leaving_out>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <classes>
+    <oob_classes>
+
+    Notes
+    -----
+    Examples are drawn in proportion to their ``sample_weight``. Whole-number weights are copies, so
+    the sample of an example of weight 2 may hold one of its copies and leave the other out.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> bag = BaggingClassifier(oob_score=True, random_state=0).fit(X, y)
+    >>> round(bag.oob_error_, 2)
+    0.17
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_Bagging._parameter_constraints,
+        **CLASSIFIER,
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        bootstrap: Bootstrap = True,
+        max_samples: float = 1.0,
+        voting: Voting = "hard",
+        class_weight: Any = None,
+        oob_score: bool = False,
+        importance: Importance = "impurity",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.voting = voting
+        self.class_weight = class_weight
+        self.oob_score = oob_score
+        self.importance = importance
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTClassifier() if self.estimator is None else clone(self.estimator)
+
+
+@documented(
+    estimator="an unpruned :class:`orfeon.CARTRegressor`", n_estimators="100", bootstrap="True"
+)
+class BaggingRegressor(AveragingRegressorMixin, _Bagging):
+    """Mean of regressors trained on bootstrap samples.
+
+    Parameters
+    ----------
+    <estimator>
+    <n_estimators>
+    <bootstrap>
+    <leaving_out>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <oob_predictions>
+
+    Examples
+    --------
+    >>> from orfeon import BaggingRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> bag = BaggingRegressor(oob_score=True, random_state=0).fit(X, y)
+    >>> round(bag.oob_score_, 2)
+    0.7
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        bootstrap: Bootstrap = True,
+        max_samples: float = 1.0,
+        oob_score: bool = False,
+        importance: Importance = "impurity",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.importance = importance
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTRegressor() if self.estimator is None else clone(self.estimator)

@@ -1,0 +1,391 @@
+"""What all ensembles of independent members share: one fit, warm start, and the members' answers.
+
+A method says how it perturbs the training set for a member (:meth:`IndependentEnsemble._perturb`)
+and what its base learner is; everything else is here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import joblib
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context, clone, is_classifier, is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+
+from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
+from orfeon.ensembles.units import as_units
+from orfeon.forest import Forest
+from orfeon.growth.blocks import MOST, run_in_blocks
+from orfeon.importance import impurity_importances
+from orfeon.members import EstimatorMembers, LazyView, concatenate
+from orfeon.progress import CallbackSupport, report_progress
+from orfeon.seeding import seed_sequence
+from orfeon.tabular import TabularEstimator, are_counts
+from orfeon.trees.base import BaseTree
+from orfeon.trees.limits import LIMITS
+
+Floats = npt.NDArray[np.float64]
+
+#: Where someone watches, a block has about this many examples, so that there is something to see.
+_WATCHED = 1 << 18
+
+ENSEMBLE: dict[str, list[Any]] = {
+    "n_estimators": [Interval(Integral, 1, None, closed="left")],
+    "warm_start": ["boolean"],
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
+    "random_state": LIMITS["random_state"],
+}
+ESTIMATOR: dict[str, list[Any]] = {"estimator": [HasMethods(["fit", "predict"]), None]}
+
+
+class IndependentEnsemble(CallbackSupport, TabularEstimator):
+    """Members trained independently of each other, each on its own perturbation of the examples.
+
+    Subclasses give :meth:`_perturb` and :meth:`_base`.
+    """
+
+    #: Whether the method needs a base learner that takes weights.
+    _needs_weights: ClassVar[bool] = False
+    #: Whether weights only decide which examples are drawn.
+    _leaves_out_by_drawing: ClassVar[bool] = False
+    #: Members that are trained by one call, at most.
+    _most_in_block: ClassVar[int] = MOST
+    #: The parameter that says how many members there are.
+    _size_parameter: ClassVar[str] = "n_estimators"
+
+    members_: Any
+    estimator_: Any
+    n_estimators: int
+    warm_start: bool
+    n_jobs: int | None
+    verbose: int
+
+    # -- what a method says --------------------------------------------------------------------
+
+    @abstractmethod
+    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
+        """What one member is trained on."""
+
+    @abstractmethod
+    def _base(self) -> Any:
+        """The base learner, not fitted: a tree of ours goes through the engine."""
+
+    def _prepare(self, examples: Examples, members: range) -> None:
+        """Check the parameters against the examples before any member is trained."""
+
+    def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
+        """What trains a block of members."""
+        if isinstance(self.estimator_, BaseTree):
+            return TreeTraining(self.estimator_, data, recipe)
+        return EstimatorTraining(self.estimator_, data, recipe)
+
+    def _leaves_out(self) -> bool:
+        """Whether it must be known which examples each member saw."""
+        return False
+
+    def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
+        """What is left to do once the members are there."""
+
+    @property
+    def _n_members(self) -> int:
+        return int(getattr(self, self._size_parameter))
+
+    # -- fitting -------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the members.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples; with trees as members, missing values and categories are welcome.
+        y : array of shape (n_rows,)
+            Classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+
+        Returns
+        -------
+        self
+            The fitted ensemble.
+        """
+        before = _Before.of(self)
+        self.estimator_ = self._base()
+        self._check_base()
+        data, examples, factors = self._read_all(X, y, sample_weight)
+        first = before.check(self, self._n_members)
+        if not first:
+            self._sequence = seed_sequence(self.random_state)
+        if self.warm_start:
+            rows = data.X if self._has_trees else data
+            self._digest = joblib.hash((rows, examples.labels, examples.weights))
+        recipe = Recipe(
+            examples, self._perturb, self._sequence, factors,
+            getattr(self, "class_weight", None) == "balanced_subsample", self._leaves_out(),
+        )  # fmt: skip
+        members = range(first, self._n_members)
+        self._check_weights(recipe)
+        self._prepare(examples, members)
+        with report_progress(
+            self, len(members), self.verbose, X=X, y=y, sample_weight=sample_weight
+        ) as progress:
+            watched = self.verbose or getattr(self, "_skl_callbacks", None)
+            most = self._most_in_block
+            if watched and most == MOST:
+                most = max(1, min(MOST, _WATCHED // len(examples)))
+            blocks = run_in_blocks(
+                self._training(data, recipe), members, self.n_jobs,
+                progress.update if watched else None, most=most, prefer=self._prefer,
+            )  # fmt: skip
+            parts = [block.members for block in blocks if block.members is not None]
+            self.members_ = concatenate([before.members, *parts] if first else parts)
+            seen = None
+            if recipe.keep_seen:
+                earlier = [self._seen_before(recipe, first, before.digest)] if first else []
+                seen = np.concatenate([*earlier, *(block.seen for block in blocks)])
+            self._finish(data, recipe, seen)
+        return self
+
+    def _seen_before(self, recipe: Recipe, n_members: int, digest: Any) -> Any:
+        """Which examples the members of the fit before saw: drawn again, where it can be."""
+        if digest == self._digest:
+            return recipe.seen(recipe.draw(slice(0, n_members))[2])
+        warnings.warn(
+            "warm_start=True with other examples than before: what the earlier members saw of them "
+            "is not known, so they do not take part in out-of-bag estimates.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return np.ones((n_members, len(recipe.examples)), dtype=bool)
+
+    @property
+    def _prefer(self) -> Any:
+        return "threads" if self._has_trees else "processes"
+
+    @property
+    def _has_trees(self) -> bool:
+        return isinstance(self.estimator_, BaseTree)
+
+    def _check_base(self) -> None:
+        """Refuse a base learner of the other kind."""
+        base, mine = self.estimator_, is_classifier(self)
+        if (mine and is_regressor(base)) or (not mine and is_classifier(base)):
+            kind = "classifier" if mine else "regressor"
+            raise ValueError(f"estimator={base} is not a {kind}; {type(self).__name__} needs one.")
+
+    def _check_weights(self, recipe: Recipe) -> None:
+        """Refuse weights that the base learner cannot take."""
+        if self._has_trees or has_fit_parameter(self.estimator_, "sample_weight"):
+            return
+        who = type(self.estimator_).__name__
+        if self._needs_weights:
+            raise ValueError(
+                f"estimator={self.estimator_} takes no sample_weight, which {type(self).__name__} "
+                "needs; BaggingClassifier and BaggingRegressor do without."
+            )
+        if recipe.class_factors is not None or recipe.balances:
+            raise ValueError(
+                f"class_weight needs a base learner that takes weights; {who} does not."
+            )
+        if not are_counts(recipe.examples.weights) and not self._leaves_out_by_drawing:
+            raise ValueError(
+                f"sample_weight has fractions, for which {who} would have to take weights; give "
+                "whole numbers, or another base learner."
+            )
+
+    def _read_all(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
+    ) -> tuple[Any, Examples, Any]:
+        """The training set for the members, for the perturbations, and the factors of classes."""
+        if self._has_trees:
+            data = as_units(self._read(X, y, sample_weight, reset=reset))
+            examples = Examples(
+                data.y, data.weights, data.n_classes, data.schema.n_attributes, data.rows,
+                data.n_given,
+            )  # fmt: skip
+            return data, examples, data.class_factors
+        rows, y, weights, taken, n_given = self._read_examples(X, y, sample_weight, reset=reset)
+        rows = self._check_rows(rows, reset=reset)
+        codes, n_classes, factors = self._code_target(y, weights)
+        examples = Examples(codes, weights, n_classes, self.n_features_in_, taken, n_given)
+        return rows, examples, factors
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        """Rows for base learners of any kind: data frames stay data frames."""
+        if hasattr(X, "iloc"):
+            if reset:
+                self.n_features_in_ = X.shape[1]
+            elif X.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features as input."
+                )
+            return X
+        return validate_data(
+            self, X, reset=reset, accept_sparse=["csr", "csc"], dtype=None,
+            ensure_all_finite=False,
+        )  # fmt: skip
+
+    def _categorical_features(self) -> Any:
+        return self.estimator_.categorical_features
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        base = self._base()
+        if not isinstance(base, BaseTree):
+            inner = get_tags(base).input_tags
+            tags.input_tags.allow_nan = inner.allow_nan
+            tags.input_tags.sparse = inner.sparse
+        return tags
+
+    # -- asking the members --------------------------------------------------------------------
+
+    def _rows(self, X: Any) -> Any:
+        """Rows to predict, as the members take them."""
+        check_is_fitted(self, "members_")
+        return self._encode(X) if self._has_trees else self._check_rows(X, reset=False)
+
+    def _ask(self, ask: Callable[[Any], npt.NDArray[Any]], rows: Any, axis: int) -> Any:
+        """Ask the members about rows, in threads when they are many; ``axis`` is the rows' own."""
+        n_rows = rows.shape[0]
+        if self.n_jobs in (None, 1) or n_rows * len(self.members_) < 1 << 18:
+            return ask(rows)
+        from joblib import Parallel, delayed, effective_n_jobs
+
+        n_parts = min(4 * effective_n_jobs(self.n_jobs), max(1, n_rows // 64))
+        cuts = np.linspace(0, n_rows, n_parts + 1).astype(np.int64)
+        parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            delayed(ask)(rows[a:b] if self._has_trees else _slice(rows, a, b))
+            for a, b in pairwise(cuts)
+        )
+        return np.concatenate(parts, axis=axis)
+
+    # -- looking at the members ----------------------------------------------------------------
+
+    @property
+    def forest_(self) -> Forest:
+        """The members as a forest, where they are trees."""
+        check_is_fitted(self, "members_")
+        if not isinstance(self.members_, Forest):
+            raise AttributeError(
+                f"this {type(self).__name__} has no forest_: its members are not single trees."
+            )
+        return self.members_
+
+    @property
+    def estimators_(self) -> Any:
+        """The members as estimators of their own, made when they are asked for."""
+        check_is_fitted(self, "members_")
+        if isinstance(self.members_, EstimatorMembers):
+            return self.members_.estimators
+        return LazyView(len(self.members_), self._member)
+
+    @property
+    def estimators_features_(self) -> list[npt.NDArray[np.int64]]:
+        """Attributes that each member was trained on, where members are not trees."""
+        check_is_fitted(self, "members_")
+        chosen = getattr(self.members_, "attributes", None)
+        everything = np.arange(self.n_features_in_)
+        return [everything] * len(self.members_) if chosen is None else list(chosen)
+
+    def _member(self, index: int) -> Any:
+        tree = clone(self.estimator_)
+        tree.forest_ = self.members_.subset([index])
+        self._hand_over(tree)
+        return tree
+
+    def _hand_over(self, member: Any) -> None:
+        """Let a member know the attributes and the classes."""
+        for name in ("schema_", "n_features_in_", "feature_names_in_", "classes_", "n_classes_"):
+            if hasattr(self, name):
+                setattr(member, name, getattr(self, name))
+
+    def __len__(self) -> int:
+        check_is_fitted(self, "members_")
+        return len(self.members_)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Importance of each attribute: by impurity decrease, or by permutation where asked for."""
+        check_is_fitted(self, "members_")
+        permuted = getattr(self, "permutation_importances_", None)
+        if permuted is not None:
+            return np.asarray(permuted.mean)
+        if isinstance(self.members_, Forest):
+            return impurity_importances(self.members_, self.estimator_._impurity)
+        return self._mean_importances()
+
+    def _mean_importances(self) -> Floats:
+        """Importances of members of any kind, averaged."""
+        members = self.members_
+        if not all(hasattr(e, "feature_importances_") for e in members.estimators):
+            raise AttributeError(
+                f"the members of this {type(self).__name__} have no feature_importances_."
+            )
+        total = np.zeros(self.n_features_in_)
+        for attributes, estimator in zip(
+            self.estimators_features_, members.estimators, strict=True
+        ):
+            total[attributes] += estimator.feature_importances_
+        return total / len(members)
+
+
+def _slice(X: Any, first: int, last: int) -> Any:
+    return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]
+
+
+class _Before:
+    """What a warm start goes on from."""
+
+    def __init__(self, members: Any, state: dict[str, Any]) -> None:
+        self.members = members
+        self.digest = state.get("_digest")
+        self._state = state
+
+    @classmethod
+    def of(cls, ensemble: IndependentEnsemble) -> _Before:
+        """Take note of a fitted ensemble before it is fitted again."""
+        warm = getattr(ensemble, "warm_start", False) and hasattr(ensemble, "members_")
+        return cls(ensemble.members_, dict(ensemble.__dict__)) if warm else cls(None, {})
+
+    def check(self, ensemble: IndependentEnsemble, n_members: int) -> int:
+        """How many members are kept; refuses fewer members than there are, and other data."""
+        if self.members is None:
+            return 0
+        refusal, size = None, ensemble._size_parameter
+        if n_members < len(self.members):
+            refusal = (
+                f"{size}={n_members} is less than the {len(self.members)} members there are; "
+                "warm_start=True only adds some. Use warm_start=False to begin anew."
+            )
+        elif getattr(ensemble, "schema_", None) != self._state.get("schema_") or not np.array_equal(
+            getattr(ensemble, "classes_", None), self._state.get("classes_")
+        ):
+            refusal = (
+                "warm_start=True goes on with the attributes and classes of the fit before, and "
+                "these are others; use warm_start=False to begin anew."
+            )
+        if refusal is not None:
+            ensemble.__dict__.clear()
+            ensemble.__dict__.update(self._state)
+            raise ValueError(refusal)
+        if n_members == len(self.members):
+            warnings.warn(
+                f"warm_start=True and {size}={n_members}, as many as there are: no member is "
+                "trained.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return len(self.members)

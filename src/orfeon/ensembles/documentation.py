@@ -1,0 +1,146 @@
+"""Texts of the parameters and attributes that many ensembles have, written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+ClassT = TypeVar("ClassT", bound=type)
+
+_TEXTS = {
+    "estimator": """
+    estimator : estimator, optional
+        The base learner, cloned for each member. Trees of orfeon go through its engine, all members
+        at once; any other estimator of scikit-learn's kind is fitted member by member. By default
+        %(default)s.
+""",
+    "n_estimators": """
+    n_estimators : int, default=%(default)s
+        Number of members.
+""",
+    "voting": """
+    voting : {"hard", "soft"}, default="hard"
+        Whether members vote, or their class supports are averaged; ``predict_proba`` is the vote
+        shares or the averaged supports.
+""",
+    "class_weight": """
+    class_weight : dict, "balanced", "balanced_subsample" or None, default=None
+        Factors on the weights of the classes; "balanced_subsample" balances each member's sample.
+""",
+    "leaving_out": """
+    oob_score : bool, default=False
+        Whether to estimate the error on the examples that members did not see.
+    importance : {"impurity", "permutation"}, default="impurity"
+        What ``feature_importances_`` measures: the impurity decrease, or the increase of the
+        out-of-bag error when an attribute is permuted (trees only).
+""",
+    "limits": """
+    max_depth, max_leaf_nodes : int, optional
+        Limits of each tree.
+    min_samples_split, min_samples_leaf : int or float, default=2 and 1
+        Least weight of a node to be split, and of a leaf; below one, a share of the whole.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of a leaf, as a share of the whole weight.
+""",
+    "min_impurity_decrease": """
+    min_impurity_decrease : float, default=0.0
+        Least weighted impurity decrease of a split.
+""",
+    "categorical_features": """
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical; "auto" goes by their types.
+""",
+    "bootstrap": """
+    bootstrap : bool or "balanced", default=%(default)s
+        Whether members' examples are drawn with replacement; "balanced" draws with replacement so
+        that over all members every example is drawn equally often.
+    max_samples : int or float, default=1.0
+        How many examples are drawn, or which share of them.
+""",
+    "fitting": """
+    warm_start : bool, default=False
+        Whether a second ``fit`` with more members adds to those there are, which stay as they are.
+    n_jobs : int, optional
+        Threads (processes for base learners other than trees), through joblib. The model does not
+        depend on it.
+    verbose : int, default=0
+        Whether to show progress.
+    random_state : int, RandomState or None, default=None
+        Fixes everything.
+""",
+    "members": """
+    members_ : Forest or EstimatorMembers
+        The members.
+    forest_ : Forest
+        The same, where they are trees.
+    estimators_ : sequence
+        The members as estimators, made when they are asked for.
+    estimator_ : estimator
+        The base learner.
+    feature_importances_ : ndarray of shape (n_attributes,)
+        Importance of each attribute.
+""",
+    "classes": """
+    classes_ : ndarray
+        The classes.
+""",
+    "oob_classes": """
+    oob_error_, oob_score_ : float
+        With ``oob_score=True``: out-of-bag error, and accuracy.
+    oob_error_curve_ : ndarray of shape (n_estimators,)
+        Out-of-bag error of the first 1, 2, ... members.
+    oob_votes_ : ndarray of shape (n_estimators, n_rows)
+        Votes as indices into ``classes_``, -1 where the member saw the example.
+    oob_decision_function_ : ndarray of shape (n_rows, n_classes)
+        Out-of-bag vote shares or supports, NaN for examples that every member saw.
+    permutation_importances_ : PermutationImportances
+        With ``importance="permutation"``: means, standard errors, and one row for each member.
+""",
+    "oob_predictions": """
+    oob_error_, oob_score_ : float
+        With ``oob_score=True``: out-of-bag mean squared error, and R².
+    oob_error_curve_ : ndarray of shape (n_estimators,)
+        Out-of-bag mean squared error of the first 1, 2, ... members.
+    oob_prediction_ : ndarray of shape (n_rows,)
+        Out-of-bag predictions, NaN for examples that every member saw.
+    permutation_importances_ : PermutationImportances
+        With ``importance="permutation"``: means, standard errors, and one row for each member.
+""",
+}
+
+
+def documented(**defaults: str) -> Callable[[ClassT], ClassT]:
+    """Fill the shared texts into the docstring of a class.
+
+    Parameters
+    ----------
+    **defaults : str
+        The default that a text mentions, by the name of the text.
+
+    Returns
+    -------
+    callable
+        A decorator. A line ``<name>`` in the docstring becomes the text of that name.
+
+    Examples
+    --------
+    >>> from orfeon.ensembles.documentation import documented
+    >>> @documented(n_estimators="100")
+    ... class Bag:
+    ...     '''Title.
+    ...
+    ...     <n_estimators>
+    ...     '''
+    >>> print(Bag.__doc__.splitlines()[2].strip())
+    n_estimators : int, default=100
+    """
+
+    def fill(cls: ClassT) -> ClassT:
+        text = cls.__doc__ or ""
+        for name, words in _TEXTS.items():
+            filled = words.strip("\n").replace("%(default)s", defaults.get(name, ""))
+            text = text.replace(f"    <{name}>", filled)
+        cls.__doc__ = text
+        return cls
+
+    return fill

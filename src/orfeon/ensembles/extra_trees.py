@@ -1,0 +1,206 @@
+"""Extremely randomised trees: all examples, random cuts of random attributes.
+
+References
+----------
+Geurts, Ernst and Wehenkel (2006). Extremely randomized trees. Machine Learning 63(1), 3-42.
+
+Fan, Wang, Yu and Ma (2003). Is random model better? On its accuracy and efficiency. ICDM, 51-58.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from sklearn.utils._param_validation import StrOptions
+
+from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
+from orfeon.ensembles.base import ENSEMBLE
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance
+from orfeon.ensembles.voting import (
+    CLASSIFIER,
+    AveragingRegressorMixin,
+    Voting,
+    VotingClassifierMixin,
+)
+from orfeon.trees.limits import LIMITS
+from orfeon.trees.random_tree import RandomTreeClassifier, RandomTreeRegressor
+
+#: Parameters that are handed on to each tree.
+_OF_TREES = (
+    "max_features", "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf",
+    "min_weight_fraction_leaf", "categorical_features",
+)  # fmt: skip
+
+
+class _ExtraTrees(Resampling):
+    """Random cuts."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ENSEMBLE,
+        **SAMPLING,
+        **LEAVING_OUT,
+        **{name: LIMITS[name] for name in LIMITS if name != "min_impurity_decrease"},
+    }
+
+    def _tree_parameters(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _OF_TREES}
+
+
+@documented(n_estimators="100", bootstrap="False")
+class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
+    """Vote of trees of random tests.
+
+    Parameters
+    ----------
+    <n_estimators>
+    max_features : int, float, "sqrt", "log2" or None, default="sqrt"
+        Attributes that are cut at random at each node, the best of which is taken; with 1 the tree
+        does not look at the classes at all (Fan et al. 2003).
+    criterion : {"gini", "entropy"}, default="gini"
+        What makes one cut better than another.
+    <limits>
+    <categorical_features>
+    <bootstrap>
+    <voting>
+    <class_weight>
+    <leaving_out>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <classes>
+    <oob_classes>
+
+    Examples
+    --------
+    >>> from orfeon import ExtraTreesClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> ExtraTreesClassifier(random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_ExtraTrees._parameter_constraints,
+        **CLASSIFIER,
+        "criterion": [StrOptions({"gini", "entropy"})],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        max_features: Any = "sqrt",
+        criterion: Literal["gini", "entropy"] = "gini",
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        categorical_features: Any = "auto",
+        bootstrap: Bootstrap = False,
+        max_samples: float = 1.0,
+        voting: Voting = "hard",
+        class_weight: Any = None,
+        oob_score: bool = False,
+        importance: Importance = "impurity",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.categorical_features = categorical_features
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.voting = voting
+        self.class_weight = class_weight
+        self.oob_score = oob_score
+        self.importance = importance
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return RandomTreeClassifier(criterion=self.criterion, **self._tree_parameters())
+
+
+@documented(n_estimators="100", bootstrap="False")
+class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
+    """Mean of trees of random tests.
+
+    Parameters
+    ----------
+    <n_estimators>
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        Attributes that are cut at random at each node, the best of which is taken; all by default.
+    <limits>
+    <categorical_features>
+    <bootstrap>
+    <leaving_out>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <oob_predictions>
+
+    Examples
+    --------
+    >>> from orfeon import ExtraTreesRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> X_test, y_test = make_friedman1(1000, random_state=1)
+    >>> round(ExtraTreesRegressor(random_state=0).fit(X, y).score(X_test, y_test), 2)
+    0.77
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        max_features: Any = None,
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        categorical_features: Any = "auto",
+        bootstrap: Bootstrap = False,
+        max_samples: float = 1.0,
+        oob_score: bool = False,
+        importance: Importance = "impurity",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.categorical_features = categorical_features
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.importance = importance
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return RandomTreeRegressor(**self._tree_parameters())

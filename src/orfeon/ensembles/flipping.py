@@ -1,0 +1,209 @@
+"""Flipping: labels altered at random so that the class proportions stay as they are.
+
+References
+----------
+Breiman (2000). Randomizing outputs to increase prediction accuracy. Machine Learning 40(3),
+229-242.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval
+
+from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples, Floats, Perturbation
+from orfeon.ensembles.voting import CLASSIFIER, Voting, VotingClassifierMixin
+from orfeon.trees import CARTClassifier
+
+
+def flip_probabilities(class_shares: Floats, flip_rate: float) -> Floats:
+    """Probability that a label of class i becomes one of class j.
+
+    Parameters
+    ----------
+    class_shares : ndarray of shape (n_classes,)
+        Shares P of the classes.
+    flip_rate : float
+        Expected fraction p of the labels that change.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_classes)
+        Row i, column j: ``w P_j`` with ``w = p / (1 - sum P^2)``, on the diagonal what is left.
+        The shares are its stationary distribution. Negative entries mean that p is too large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.flipping import flip_probabilities
+    >>> flip_probabilities(np.array([0.75, 0.25]), 0.2).round(3)
+    array([[0.867, 0.133],
+           [0.4  , 0.6  ]])
+    """
+    w = flip_rate / (1.0 - float(class_shares @ class_shares))
+    probabilities = np.tile(w * class_shares, (len(class_shares), 1))
+    np.fill_diagonal(probabilities, 1.0 - w * (1.0 - class_shares))
+    return probabilities
+
+
+def flip_labels(
+    labels: npt.NDArray[np.integer[Any]], probabilities: Floats, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Draw each label anew from the probabilities of its class.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Class codes.
+    probabilities : ndarray of shape (n_classes, n_classes)
+        Row i: what becomes of a label of class i.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Class codes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.flipping import flip_labels
+    >>> flip_labels(np.array([0, 0, 1, 1]), np.array([[0.0, 1.0], [0.0, 1.0]]),
+    ...             np.random.default_rng(0))
+    array([1, 1, 1, 1])
+    """
+    cumulative = np.cumsum(probabilities, axis=1)[labels]
+    place = rng.random(len(labels))
+    drawn = (place[:, None] >= cumulative).sum(axis=1)
+    return np.asarray(
+        np.minimum(drawn, probabilities.shape[1] - 1)
+    )  # the last sum may be just below 1
+
+
+@documented(
+    estimator="an unpruned :class:`orfeon.CARTClassifier`, grown until it errs on no altered label",
+    n_estimators="1000",
+)
+class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
+    """Vote of unpruned trees trained on labels flipped at random, class proportions kept.
+
+    Parameters
+    ----------
+    <estimator>
+    <n_estimators>
+    flip_rate : float, optional
+        Expected fraction of the labels that change for each member. By default it follows from
+        ``relative_rate``.
+    relative_rate : float, default=0.6
+        ``flip_rate`` as a fraction of ``(K - 1) / K`` for K classes.
+    <voting>
+    <class_weight>
+    <fitting>
+
+    Attributes
+    ----------
+    flip_rate_ : float
+        The rate that was used.
+    flip_probabilities_ : ndarray of shape (n_classes, n_classes)
+        Probability that a label of one class becomes one of another.
+    <members>
+    <classes>
+
+    Notes
+    -----
+    With two classes of unequal size the rate must stay below the share of the smaller one: beyond
+    it most labels of that class change, and the vote turns against it. A warning says so.
+
+    Examples
+    --------
+    >>> from orfeon import FlippingClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> FlippingClassifier(flip_rate=0.2, random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ENSEMBLE,
+        **ESTIMATOR,
+        **CLASSIFIER,
+        "flip_rate": [Interval(Real, 0.0, 1.0, closed="left"), None],
+        "relative_rate": [Interval(Real, 0.0, None, closed="left")],
+    }
+
+    flip_rate_: float
+    flip_probabilities_: Floats
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 1000,
+        *,
+        flip_rate: float | None = None,
+        relative_rate: float = 0.6,
+        voting: Voting = "hard",
+        class_weight: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.flip_rate = flip_rate
+        self.relative_rate = relative_rate
+        self.voting = voting
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTClassifier() if self.estimator is None else clone(self.estimator)
+
+    def _prepare(self, examples: Examples, members: range) -> None:
+        n_classes, shares = examples.n_classes, examples.class_shares
+        self.flip_rate_ = self._rate(n_classes)
+        if n_classes == 1:
+            self.flip_probabilities_ = np.ones((1, 1))
+            return
+        self.flip_probabilities_ = flip_probabilities(shares, self.flip_rate_)
+        smallest = float(shares.min())
+        if self.flip_probabilities_.min() < 0:
+            most = (1.0 - float(shares @ shares)) / (1.0 - smallest)
+            raise ValueError(
+                f"flip_rate={self.flip_rate_:.4g} is not allowed: with the smallest class at "
+                f"{smallest:.4g} of the examples, proportions can be kept up to {most:.4g} only."
+            )
+        if n_classes == 2 and self.flip_rate_ >= smallest:
+            warnings.warn(
+                f"flip_rate={self.flip_rate_:.4g} is not below the share of the smaller class, "
+                f"{smallest:.4g}: most of its labels change and the vote will turn against it.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _rate(self, n_classes: int) -> float:
+        if n_classes == 1:
+            return 0.0
+        if self.flip_rate is not None:
+            return float(self.flip_rate)
+        if self.relative_rate >= 1:
+            raise ValueError(
+                f"relative_rate={self.relative_rate} is not allowed: it is a fraction of "
+                "(K - 1) / K, below 1."
+            )
+        return self.relative_rate * (n_classes - 1) / n_classes
+
+    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
+        return Perturbation(labels=flip_labels(examples.labels, self.flip_probabilities_, rng))

@@ -1,0 +1,190 @@
+"""Committees of boosted IGP trees: each committee votes first, then the committees vote.
+
+References
+----------
+Martínez-Muñoz and Suárez (2004). Using all data to generate decision tree ensembles. IEEE
+Transactions on Systems, Man and Cybernetics C 34(4), 393-397.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.ensembles.boosting_igp import Boosting, BoostingIGPClassifier
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.igp_ensemble import OF_TREES, OfIGPTrees
+from orfeon.ensembles.training import Recipe, Trained
+from orfeon.ensembles.voting import Voting
+from orfeon.forest import Forest
+from orfeon.importance import impurity_importances
+from orfeon.members import CommitteeMembers
+
+
+@documented()
+class IGPCommitteesClassifier(OfIGPTrees):
+    """Vote of committees of boosted IGP trees, each committee on its own split into halves.
+
+    With one committee it is :class:`BoostingIGPClassifier`, with one tree in each
+    :class:`IGPEnsembleClassifier`.
+
+    Parameters
+    ----------
+    n_committees : int, default=11
+        Number of committees.
+    n_estimators : int, default=9
+        Trees in a committee, at most.
+    criterion : {"gini", "entropy"}, default="gini"
+        Impurity.
+    max_depth : int, optional
+        Most tests on a path.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of a leaf, in the half that grows it, as a share of the whole weight.
+    <categorical_features>
+    voting : {"hard", "soft"}, default="hard"
+        Whether committees vote, or the vote shares within them are averaged.
+    <class_weight>
+    warm_start : bool, default=False
+        Whether a second ``fit`` with more committees adds to those there are.
+    n_jobs : int, optional
+        Threads, through joblib. The model does not depend on it.
+    verbose : int, default=0
+        Whether to show progress.
+    random_state : int, RandomState or None, default=None
+        Fixes everything.
+
+    Attributes
+    ----------
+    members_ : CommitteeMembers
+        The committees.
+    committee_forests_ : list of Forest
+        The trees of each committee.
+    estimators_ : sequence of BoostingIGPClassifier
+        The committees as estimators, made when they are asked for.
+    <classes>
+
+    Examples
+    --------
+    >>> from orfeon import IGPCommitteesClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> X_test, y_test = make_waveform(2000, random_state=1)
+    >>> committees = IGPCommitteesClassifier(random_state=0).fit(X, y)
+    >>> round(committees.score(X_test, y_test), 2)
+    0.81
+    >>> [len(committee) for committee in committees.first(3, 3).committee_forests_]
+    [3, 3, 3]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **OfIGPTrees._parameter_constraints,
+        "n_committees": [Interval(Integral, 1, None, closed="left")],
+    }
+    _size_parameter: ClassVar[str] = "n_committees"
+    _most_in_block: ClassVar[int] = 4
+
+    n_committees: int
+
+    def __init__(
+        self,
+        n_committees: int = 11,
+        n_estimators: int = 9,
+        *,
+        criterion: Literal["gini", "entropy"] = "gini",
+        max_depth: int | None = None,
+        min_weight_fraction_leaf: float = 0.0,
+        categorical_features: Any = "auto",
+        voting: Voting = "hard",
+        class_weight: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_committees = n_committees
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.categorical_features = categorical_features
+        self.voting = voting
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
+        return _CommitteeTraining(Boosting(self.estimator_, data, recipe), self.n_estimators)
+
+    @property
+    def committee_forests_(self) -> list[Forest]:
+        """The trees of each committee."""
+        check_is_fitted(self, "members_")
+        return list(self.members_.committees)
+
+    def first(self, n_committees: int, n_estimators: int) -> IGPCommitteesClassifier:
+        """The smaller ensemble of the first trees of the first committees.
+
+        Parameters
+        ----------
+        n_committees : int
+            How many committees.
+        n_estimators : int
+            How many trees of each; fewer where a committee ended early.
+
+        Returns
+        -------
+        IGPCommitteesClassifier
+            A fitted ensemble.
+        """
+        forests = self.committee_forests_
+        if not 1 <= n_committees <= len(forests) or n_estimators < 1:
+            raise ValueError(
+                f"n_committees={n_committees} and n_estimators={n_estimators} are not allowed: "
+                f"there are {len(forests)} committees, and each needs a tree."
+            )
+        smaller: IGPCommitteesClassifier = copy(self).set_params(
+            n_committees=n_committees, n_estimators=n_estimators
+        )
+        smaller.members_ = CommitteeMembers(
+            [f.subset(range(min(n_estimators, len(f)))) for f in forests[:n_committees]]
+        )
+        return smaller
+
+    def _member(self, index: int) -> Any:
+        given = {name: getattr(self, name) for name in OF_TREES}
+        committee = BoostingIGPClassifier(
+            self.n_estimators, **given, voting=self.voting, class_weight=self.class_weight
+        )
+        committee.members_ = self.members_.committees[index]
+        self._hand_over(committee)
+        committee.estimator_ = self.estimator_
+        return committee
+
+    @property
+    def feature_importances_(self) -> npt.NDArray[np.float64]:
+        """Share of each attribute in the impurity decrease of all trees."""
+        whole = Forest.concatenate(self.committee_forests_)
+        return impurity_importances(whole, self.criterion)
+
+
+class _CommitteeTraining:
+    """Grows blocks of committees."""
+
+    def __init__(self, boosting: Boosting, n_trees: int) -> None:
+        self._boosting = boosting
+        self._n_trees = n_trees
+
+    def __call__(self, block: slice) -> Trained:
+        """Grow the committees of a block."""
+        committees = range(block.start, block.stop)
+        forests = [self._boosting.grow(c, self._n_trees) for c in committees]
+        return Trained(CommitteeMembers(forests), None)

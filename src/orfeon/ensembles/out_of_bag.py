@@ -1,0 +1,165 @@
+"""Out-of-bag estimates: for each example, only members that did not see it are asked.
+
+An example that every member saw has no such estimate: it is NaN, not a guess. An example of weight
+2 was seen as soon as one of its copies was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ensembles.perturbation import Examples
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+#: Members asked at once.
+_BLOCK = 32
+
+
+@dataclass(frozen=True)
+class OutOfBag:
+    """What members say of the examples they did not see.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n_members, n_given) or None
+        Class codes, -1 where the member saw the example; None in regression.
+    outputs : ndarray of shape (n_given, n_outputs)
+        Mean class supports, vote shares or predictions; NaN for examples never left out.
+    error_curve : ndarray of shape (n_members,)
+        Error of the first 1, 2, ... members: over the examples that at least one of them left out,
+        weighted. The mean squared error in regression.
+    """
+
+    votes: npt.NDArray[np.int32] | None
+    outputs: Floats
+    error_curve: Floats
+
+    @property
+    def error(self) -> float:
+        """Error of all members."""
+        return float(self.error_curve[-1])
+
+
+def left_out(seen: Mask, examples: Examples) -> tuple[Mask, npt.NDArray[np.int64]]:
+    """Which rows each member left out, all copies of them.
+
+    Parameters
+    ----------
+    seen : ndarray of bool of shape (n_members, n_examples)
+        Which examples each member saw.
+    examples : Examples
+        The examples, and the rows they are.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_members, n_rows)
+        Over the rows of positive weight.
+    ndarray of shape (n_rows,)
+        One example of each of these rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.out_of_bag import left_out
+    >>> from orfeon.ensembles.perturbation import Examples
+    >>> examples = Examples(np.zeros(3, int), np.ones(3), 1, 1, rows=np.array([4, 4, 7]), n_given=9)
+    >>> left_out(np.array([[False, True, False]]), examples)
+    (array([[False,  True]]), array([0, 2]))
+    """
+    _, one, row = np.unique(examples.rows, return_index=True, return_inverse=True)
+    out = np.ones((len(seen), len(one)), dtype=bool)
+    for member, units in zip(out, seen, strict=True):
+        member[row[units]] = False
+    return out, one
+
+
+def out_of_bag_classes(
+    members: Any, X: Any, y: npt.NDArray[Any], weights: Floats, out: Mask, soft: bool
+) -> OutOfBag:
+    """Out-of-bag votes and error of a classifier.
+
+    Parameters
+    ----------
+    members : Members
+        The members.
+    X : array of shape (n_rows, n_attributes)
+        The rows that take part, as the members take them.
+    y : ndarray of shape (n_rows,)
+        Their class codes.
+    weights : ndarray of shape (n_rows,)
+        Their weights.
+    out : ndarray of bool of shape (n_members, n_rows)
+        Which of them each member left out.
+    soft : bool
+        Whether supports are averaged; votes are counted otherwise.
+
+    Returns
+    -------
+    OutOfBag
+        Over these rows.
+    """
+    n_members, n_rows = out.shape
+    n_classes = members.n_classes
+    votes = np.full((n_members, n_rows), -1, np.int32)
+    sums = np.zeros((n_rows, n_classes))
+    asked = np.zeros(n_rows, np.int64)
+    curve = np.full(n_members, np.nan)
+    for first in range(0, n_members, _BLOCK):
+        block = range(first, min(first + _BLOCK, n_members))
+        some = members.subset(list(block))
+        said = some.votes(X)
+        supports = some.supports(X) if soft else None
+        for k, t in enumerate(block):
+            mine = np.flatnonzero(out[t])
+            votes[t, mine] = said[k, mine]
+            if supports is None:
+                sums[mine, said[k, mine]] += 1.0
+            else:
+                sums[mine] += supports[k, mine]
+            asked[mine] += 1
+            curve[t] = _weighted_mean(sums.argmax(axis=1) != y, weights, asked > 0)
+    with np.errstate(invalid="ignore"):
+        outputs = sums / np.where(asked > 0, asked, np.nan)[:, None]
+    return OutOfBag(votes, outputs, curve)
+
+
+def out_of_bag_predictions(members: Any, X: Any, y: Floats, weights: Floats, out: Mask) -> OutOfBag:
+    """Out-of-bag predictions and squared error of a regressor.
+
+    Parameters
+    ----------
+    members, X, weights, out
+        As for :func:`out_of_bag_classes`.
+    y : ndarray of shape (n_rows,)
+        Targets.
+
+    Returns
+    -------
+    OutOfBag
+        Over these rows.
+    """
+    n_members, n_rows = out.shape
+    sums, asked = np.zeros(n_rows), np.zeros(n_rows, np.int64)
+    curve = np.full(n_members, np.nan)
+    for first in range(0, n_members, _BLOCK):
+        block = range(first, min(first + _BLOCK, n_members))
+        said = members.subset(list(block)).supports(X)[:, :, 0]
+        for k, t in enumerate(block):
+            mine = out[t]
+            sums[mine] += said[k, mine]
+            asked += mine
+            mean = sums / np.maximum(asked, 1)
+            curve[t] = _weighted_mean((mean - y) ** 2, weights, asked > 0)
+    outputs = np.where(asked > 0, sums / np.maximum(asked, 1), np.nan)
+    return OutOfBag(None, outputs[:, None], curve)
+
+
+def _weighted_mean(loss: npt.NDArray[Any], weights: Floats, taken: Mask) -> float:
+    total = weights[taken].sum()
+    return float(weights[taken] @ loss[taken] / total) if total > 0 else np.nan

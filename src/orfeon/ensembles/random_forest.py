@@ -1,0 +1,249 @@
+"""Random forests: bagged trees that choose among random attributes, at each node or for each tree.
+
+References
+----------
+Breiman (2001). Random forests. Machine Learning 45(1), 5-32.
+
+Ho (1995). Random decision forests. ICDAR, 278-282.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
+from orfeon.ensembles.base import ENSEMBLE
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance
+from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.subspace import draw_attributes
+from orfeon.ensembles.voting import (
+    CLASSIFIER,
+    AveragingRegressorMixin,
+    Voting,
+    VotingClassifierMixin,
+)
+from orfeon.trees import CARTClassifier, CARTRegressor
+from orfeon.trees.limits import LIMITS, attributes_per_node
+
+FeaturesPer = Literal["node", "tree"]
+
+#: Parameters that are handed on to each tree.
+_OF_TREES = (
+    "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf",
+    "min_weight_fraction_leaf", "min_impurity_decrease", "categorical_features",
+)  # fmt: skip
+
+
+class _RandomForest(Resampling):
+    """Bootstrap samples and random attributes."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ENSEMBLE,
+        **SAMPLING,
+        **LEAVING_OUT,
+        **LIMITS,
+        "features_per": [StrOptions({"node", "tree"})],
+    }
+
+    max_features: Any
+    features_per: FeaturesPer
+
+    def _tree_parameters(self) -> dict[str, Any]:
+        of_trees = {name: getattr(self, name) for name in _OF_TREES}
+        at_nodes = self.max_features if self.features_per == "node" else None
+        return {**of_trees, "max_features": at_nodes}
+
+    def _prepare(self, examples: Examples, members: range) -> None:
+        super()._prepare(examples, members)
+        n_drawn = attributes_per_node(self.max_features, examples.n_attributes)
+        self._n_attributes_drawn = examples.n_attributes if n_drawn is None else n_drawn
+
+    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
+        counts = self._draw(examples, rng, member)
+        if self.features_per == "node":
+            return Perturbation(weights=counts)
+        attributes = draw_attributes(examples.n_attributes, self._n_attributes_drawn, rng)
+        return Perturbation(weights=counts, attributes=attributes)
+
+
+@documented(n_estimators="100", bootstrap="True")
+class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
+    """Vote of unpruned trees grown from bootstrap samples, with random attributes at each node.
+
+    Parameters
+    ----------
+    <n_estimators>
+    max_features : int, float, "sqrt", "log2" or None, default="sqrt"
+        Attributes drawn. "log2" is ``floor(log2(M) + 1)`` of M attributes, which together with 1
+        are the two settings of Forest-RI in Breiman (2001).
+    features_per : {"node", "tree"}, default="node"
+        Whether attributes are drawn at each node, or once for each tree.
+    criterion : {"gini", "entropy"}, default="gini"
+        Impurity.
+    <limits>
+    <min_impurity_decrease>
+    <categorical_features>
+    <bootstrap>
+    <voting>
+    <class_weight>
+    <leaving_out>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <classes>
+    <oob_classes>
+
+    See Also
+    --------
+    orfeon.inspection.proximities : How often two rows share a leaf.
+    orfeon.inspection.forest_weights : A forest as a weighted neighbourhood.
+
+    Examples
+    --------
+    >>> from orfeon import RandomForestClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> forest = RandomForestClassifier(oob_score=True, random_state=0).fit(X, y)
+    >>> round(forest.oob_error_, 2)
+    0.16
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_RandomForest._parameter_constraints,
+        **CLASSIFIER,
+        "criterion": [StrOptions({"gini", "entropy"})],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        max_features: Any = "sqrt",
+        features_per: FeaturesPer = "node",
+        criterion: Literal["gini", "entropy"] = "gini",
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        categorical_features: Any = "auto",
+        bootstrap: Bootstrap = True,
+        max_samples: float = 1.0,
+        voting: Voting = "hard",
+        class_weight: Any = None,
+        oob_score: bool = False,
+        importance: Importance = "impurity",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.features_per = features_per
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.categorical_features = categorical_features
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.voting = voting
+        self.class_weight = class_weight
+        self.oob_score = oob_score
+        self.importance = importance
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTClassifier(criterion=self.criterion, **self._tree_parameters())
+
+
+@documented(n_estimators="100", bootstrap="True")
+class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
+    """Mean of unpruned trees grown from bootstrap samples, with random attributes at each node.
+
+    Parameters
+    ----------
+    <n_estimators>
+    max_features : int, float, "sqrt", "log2" or None, default=1/3
+        Attributes drawn: a number, a share or a rule; ``None`` for all.
+    features_per : {"node", "tree"}, default="node"
+        Whether attributes are drawn at each node, or once for each tree.
+    <limits>
+    <min_impurity_decrease>
+    <categorical_features>
+    <bootstrap>
+    <leaving_out>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <oob_predictions>
+
+    Examples
+    --------
+    >>> from orfeon import RandomForestRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> forest = RandomForestRegressor(oob_score=True, random_state=0).fit(X, y)
+    >>> round(forest.oob_score_, 2)
+    0.65
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        max_features: Any = 1 / 3,
+        features_per: FeaturesPer = "node",
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        categorical_features: Any = "auto",
+        bootstrap: Bootstrap = True,
+        max_samples: float = 1.0,
+        oob_score: bool = False,
+        importance: Importance = "impurity",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.features_per = features_per
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.categorical_features = categorical_features
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.importance = importance
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTRegressor(**self._tree_parameters())

@@ -1,0 +1,156 @@
+"""Drawing examples: with or without replacement, in proportion to their weights, or balanced."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ensembles.perturbation import Examples
+
+Counts = npt.NDArray[np.int64]
+
+
+def sample_size(max_samples: float, n_examples: int, name: str = "max_samples") -> int:
+    """How many examples are drawn.
+
+    Parameters
+    ----------
+    max_samples : int or float
+        A number, or a share of the examples.
+    n_examples : int
+        How many there are.
+    name : str, default="max_samples"
+        The parameter, for the error message.
+
+    Returns
+    -------
+    int
+        The number, at least one.
+
+    Examples
+    --------
+    >>> from orfeon.ensembles.sampling import sample_size
+    >>> sample_size(0.5, 11), sample_size(3, 11)
+    (6, 3)
+    """
+    if isinstance(max_samples, int | np.integer):
+        if max_samples > n_examples:
+            raise ValueError(
+                f"{name}={max_samples} is more than the {n_examples} training examples; give at "
+                "most that many, or a share up to 1.0."
+            )
+        return int(max_samples)
+    return max(1, round(max_samples * n_examples))
+
+
+def draw_with_replacement(examples: Examples, rng: np.random.Generator, n_drawn: int) -> Counts:
+    """A bootstrap sample: how often each example was drawn.
+
+    Parameters
+    ----------
+    examples : Examples
+        Each is drawn in proportion to its weight.
+    rng : numpy.random.Generator
+        Source of randomness.
+    n_drawn : int
+        How many draws.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_rows,)
+        Counts, which sum to ``n_drawn``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.perturbation import Examples
+    >>> from orfeon.ensembles.sampling import draw_with_replacement
+    >>> examples = Examples(np.zeros(5, int), np.ones(5), 1, 1)
+    >>> draw_with_replacement(examples, np.random.default_rng(0), 5)
+    array([2, 1, 0, 1, 1])
+    """
+    place = rng.random(n_drawn)
+    if examples.are_equal:
+        rows = (place * len(examples)).astype(np.int64)
+    else:
+        rows = np.searchsorted(examples.cumulative, place * examples.cumulative[-1], side="right")
+    # A place just below the end may be rounded onto it.
+    return np.bincount(np.minimum(rows, len(examples) - 1), minlength=len(examples))
+
+
+def draw_without_replacement(examples: Examples, rng: np.random.Generator, n_drawn: int) -> Counts:
+    """A subsample: ones for the examples drawn, zeros for the others.
+
+    Parameters
+    ----------
+    examples : Examples
+        Heavier ones are drawn first (Efraimidis and Spirakis 2006).
+    rng : numpy.random.Generator
+        Source of randomness.
+    n_drawn : int
+        How many are drawn.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_rows,)
+        Zeros and ones, which sum to ``n_drawn``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.perturbation import Examples
+    >>> from orfeon.ensembles.sampling import draw_without_replacement
+    >>> examples = Examples(np.zeros(5, int), np.ones(5), 1, 1)
+    >>> draw_without_replacement(examples, np.random.default_rng(0), 2)
+    array([0, 0, 1, 1, 0])
+    """
+    if n_drawn >= len(examples):
+        return np.ones(len(examples), np.int64)
+    waiting = rng.standard_exponential(len(examples)) / examples.weights
+    counts = np.zeros(len(examples), np.int64)
+    counts[np.argpartition(waiting, n_drawn - 1)[:n_drawn]] = 1
+    return counts
+
+
+def deal_balanced(
+    examples: Examples, rng: np.random.Generator, n_members: int, n_drawn: int
+) -> npt.NDArray[np.uint32]:
+    """Balanced bootstrap samples: over all of them, every example is drawn equally often.
+
+    As many decks of all the examples as are needed are put together, shuffled and dealt out
+    (Davison, Hinkley and Schechtman 1986; for bagging Christensen 2003).
+
+    Parameters
+    ----------
+    examples : Examples
+        The examples; their weights must be equal.
+    rng : numpy.random.Generator
+        Source of randomness.
+    n_members : int
+        How many samples.
+    n_drawn : int
+        Size of each.
+
+    Returns
+    -------
+    ndarray of uint32 of shape (n_members, n_rows)
+        Counts. The sums over the members differ by at most one between examples, and not at all
+        when ``n_members * n_drawn`` is a multiple of the number of examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.perturbation import Examples
+    >>> from orfeon.ensembles.sampling import deal_balanced
+    >>> examples = Examples(np.zeros(5, int), np.ones(5), 1, 1)
+    >>> counts = deal_balanced(examples, np.random.default_rng(0), 3, 5)
+    >>> counts.sum(axis=0), counts.sum(axis=1)
+    (array([3, 3, 3, 3, 3], dtype=uint64), array([5, 5, 5], dtype=uint64))
+    """
+    n_rows, n_cards = len(examples), n_members * n_drawn
+    decks, rest = divmod(n_cards, n_rows)
+    whole = np.tile(np.arange(n_rows, dtype=np.uint32), decks)
+    cards = np.concatenate([whole, rng.permutation(n_rows)[:rest].astype(np.uint32)])
+    rng.shuffle(cards)
+    dealt = cards.reshape(n_members, n_drawn)
+    return np.stack([np.bincount(hand, minlength=n_rows).astype(np.uint32) for hand in dealt])

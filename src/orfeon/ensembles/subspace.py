@@ -1,0 +1,184 @@
+"""Random subspaces: every member sees all examples and some of the attributes.
+
+References
+----------
+Ho (1998). The random subspace method for constructing decision forests. IEEE Transactions on
+Pattern Analysis and Machine Intelligence 20(8), 832-844.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.voting import (
+    CLASSIFIER,
+    AveragingRegressorMixin,
+    Voting,
+    VotingClassifierMixin,
+)
+from orfeon.trees import CARTClassifier, CARTRegressor
+from orfeon.trees.limits import LIMITS, attributes_per_node
+
+
+def draw_attributes(
+    n_attributes: int, n_drawn: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Some attributes, all equally likely, in ascending order.
+
+    Parameters
+    ----------
+    n_attributes : int
+        How many there are.
+    n_drawn : int
+        How many are drawn, without replacement.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (n_drawn,)
+        Indices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.subspace import draw_attributes
+    >>> draw_attributes(10, 3, np.random.default_rng(0))
+    array([2, 4, 6])
+    """
+    return np.sort(rng.permutation(n_attributes)[:n_drawn])
+
+
+class _RandomSubspace(IndependentEnsemble):
+    """Random subspaces of any base learner."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ENSEMBLE,
+        **ESTIMATOR,
+        "max_features": LIMITS["max_features"],
+    }
+
+    estimator: Any
+    max_features: Any
+
+    def _prepare(self, examples: Examples, members: range) -> None:
+        n_drawn = attributes_per_node(self.max_features, examples.n_attributes)
+        self._n_drawn = examples.n_attributes if n_drawn is None else n_drawn
+
+    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
+        return Perturbation(attributes=draw_attributes(examples.n_attributes, self._n_drawn, rng))
+
+
+@documented(estimator="an unpruned :class:`orfeon.CARTClassifier`", n_estimators="100")
+class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
+    """Vote of classifiers that each see a random subset of the attributes.
+
+    Parameters
+    ----------
+    <estimator>
+    <n_estimators>
+    max_features : int, float, "sqrt", "log2" or None, default=0.5
+        Attributes drawn for each member: a number, a share or a rule; ``None`` for all.
+    <voting>
+    <class_weight>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <classes>
+
+    Examples
+    --------
+    >>> from orfeon import RandomSubspaceClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> RandomSubspaceClassifier(random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_RandomSubspace._parameter_constraints,
+        **CLASSIFIER,
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        max_features: Any = 0.5,
+        voting: Voting = "hard",
+        class_weight: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.voting = voting
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTClassifier() if self.estimator is None else clone(self.estimator)
+
+
+@documented(estimator="an unpruned :class:`orfeon.CARTRegressor`", n_estimators="100")
+class RandomSubspaceRegressor(AveragingRegressorMixin, _RandomSubspace):
+    """Mean of regressors that each see a random subset of the attributes.
+
+    Parameters
+    ----------
+    <estimator>
+    <n_estimators>
+    max_features : int, float, "sqrt", "log2" or None, default=0.5
+        Attributes drawn for each member: a number, a share or a rule; ``None`` for all.
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+
+    Examples
+    --------
+    >>> from orfeon import RandomSubspaceRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> len(RandomSubspaceRegressor(random_state=0).fit(X, y).estimators_)
+    100
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        max_features: Any = 0.5,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTRegressor() if self.estimator is None else clone(self.estimator)

@@ -1,0 +1,176 @@
+"""Class-switching ensembles.
+
+Every member is trained on all the examples, a fixed fraction of whose labels were switched at
+random to another class. The members' errors on the training set are then independent, so the vote's
+training error is a binomial tail, whatever the data (see :mod:`orfeon.inspection.theory`).
+
+References
+----------
+Martínez-Muñoz and Suárez (2005). Switching class labels to generate classification ensembles.
+Pattern Recognition 38(10), 1483-1494.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval
+
+from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.voting import CLASSIFIER, Voting, VotingClassifierMixin
+from orfeon.trees import CARTClassifier
+
+
+def switch_labels(
+    labels: npt.NDArray[np.integer[Any]],
+    n_classes: int,
+    n_switched: int,
+    rng: np.random.Generator,
+) -> npt.NDArray[np.int64]:
+    """Switch the labels of some examples to another class, any of the others equally likely.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Class codes.
+    n_classes : int
+        Number of classes.
+    n_switched : int
+        How many labels are switched.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The labels, of which exactly ``n_switched`` differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.switching import switch_labels
+    >>> labels = np.zeros(8, dtype=int)
+    >>> switched = switch_labels(labels, 3, 4, np.random.default_rng(0))
+    >>> int((switched != labels).sum())
+    4
+    """
+    switched = labels.astype(np.int64)
+    rows = rng.permutation(len(labels))[:n_switched]
+    switched[rows] = (switched[rows] + rng.integers(1, n_classes, size=n_switched)) % n_classes
+    return switched
+
+
+@documented(
+    estimator="an unpruned :class:`orfeon.CARTClassifier`, grown until it errs on no altered label",
+    n_estimators="1000",
+)
+class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
+    """Vote of unpruned trees, each trained on labels partly switched at random.
+
+    Parameters
+    ----------
+    <estimator>
+    <n_estimators>
+    switch_rate : float, optional
+        Fraction of the labels switched for each member; below ``(K - 1) / K`` for K classes.
+        By default it follows from ``relative_rate``.
+    relative_rate : float, default=0.6
+        ``switch_rate`` as a fraction of its upper limit.
+    <voting>
+    <class_weight>
+    <fitting>
+
+    Attributes
+    ----------
+    switch_rate_ : float
+        The rate that was used.
+    <members>
+    <classes>
+
+    Notes
+    -----
+    Members should learn the altered labels by heart: unpruned trees do. Many of them are needed,
+    the more the closer the rate is to its limit. Switching moves the class proportions of each
+    member's labels towards uniform; where classes are very unequal, keep the rate small or use
+    :class:`FlippingClassifier`.
+
+    Examples
+    --------
+    >>> from orfeon import ClassSwitchingClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> switching = ClassSwitchingClassifier(random_state=0).fit(X, y)
+    >>> round(switching.switch_rate_, 2), switching.score(X, y)
+    (0.4, 1.0)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ENSEMBLE,
+        **ESTIMATOR,
+        **CLASSIFIER,
+        "switch_rate": [Interval(Real, 0.0, 1.0, closed="left"), None],
+        "relative_rate": [Interval(Real, 0.0, None, closed="left")],
+    }
+
+    switch_rate_: float
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 1000,
+        *,
+        switch_rate: float | None = None,
+        relative_rate: float = 0.6,
+        voting: Voting = "hard",
+        class_weight: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.switch_rate = switch_rate
+        self.relative_rate = relative_rate
+        self.voting = voting
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTClassifier() if self.estimator is None else clone(self.estimator)
+
+    def _prepare(self, examples: Examples, members: range) -> None:
+        n_classes = examples.n_classes
+        limit = (n_classes - 1) / n_classes
+        if n_classes == 1:
+            self.switch_rate_ = 0.0  # there is no other class to switch to
+            return
+        if self.switch_rate is None:
+            if self.relative_rate >= 1:
+                raise ValueError(
+                    f"relative_rate={self.relative_rate} is not allowed: it is a fraction of the "
+                    f"upper limit of switch_rate, below 1."
+                )
+            self.switch_rate_ = self.relative_rate * limit
+            return
+        if self.switch_rate >= limit:
+            raise ValueError(
+                f"switch_rate={self.switch_rate} is not allowed: with {n_classes} classes it must "
+                f"be below (K - 1) / K = {limit:.4g}, or the labels tell nothing any more."
+            )
+        self.switch_rate_ = float(self.switch_rate)
+
+    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
+        n_switched = round(self.switch_rate_ * len(examples))
+        return Perturbation(
+            labels=switch_labels(examples.labels, examples.n_classes, n_switched, rng)
+        )

@@ -1,0 +1,263 @@
+"""Training a block of members: trees all at once through the engine, others one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from orfeon.ensembles.perturbation import (
+    Examples,
+    Perturbation,
+    draw_seed,
+    member_generator,
+)
+from orfeon.growth import split_halves
+from orfeon.members import EstimatorMembers
+from orfeon.tabular import TrainingData, class_factors
+from orfeon.trees.base import BaseTree, Samples
+from orfeon.trees.igp import IGPTreeClassifier
+
+Floats = npt.NDArray[np.float64]
+Perturb = Callable[[Examples, np.random.Generator, int], Perturbation]
+
+
+class Trained(NamedTuple):
+    """A block of trained members, and which examples each of them saw, where that is asked for."""
+
+    members: Any
+    seen: npt.NDArray[np.bool_] | None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What all members of an ensemble are trained from.
+
+    Parameters
+    ----------
+    examples : Examples
+        The examples that perturbations are drawn over.
+    perturb : callable
+        Draws the perturbation of a member.
+    sequence : numpy.random.SeedSequence
+        Root of all randomness.
+    class_factors : ndarray of shape (n_classes,) or None
+        Factors on the weights of the classes, the same for all members.
+    balances : bool
+        Whether the classes are balanced in each member's sample anew.
+    keep_seen : bool
+        Whether to say which examples each member saw.
+    """
+
+    examples: Examples
+    perturb: Perturb
+    sequence: np.random.SeedSequence
+    class_factors: Floats | None
+    balances: bool
+    keep_seen: bool
+
+    def draw(self, block: slice) -> tuple[list[np.random.Generator], list[Any], list[Perturbation]]:
+        """Generators, seeds and perturbations of some members."""
+        members = range(block.start, block.stop)
+        generators = [member_generator(self.sequence, t) for t in members]
+        seeds = [draw_seed(rng) for rng in generators]
+        drawn = [
+            self.perturb(self.examples, rng, t) for rng, t in zip(generators, members, strict=True)
+        ]
+        return generators, seeds, drawn
+
+    def seen(self, drawn: list[Perturbation]) -> npt.NDArray[np.bool_] | None:
+        """Which examples some members see, of shape (n_members, n_rows)."""
+        if not self.keep_seen:
+            return None
+        everything = np.ones(len(self.examples), dtype=bool)
+        return np.stack([everything if p.weights is None else p.weights > 0 for p in drawn])
+
+    def member_weights(self, perturbation: Perturbation) -> npt.NDArray[Any]:
+        """Weights of the examples for one member, before those of the classes."""
+        return self.examples.weights if perturbation.weights is None else perturbation.weights
+
+
+@dataclass(frozen=True)
+class TreeTraining:
+    """Grows blocks of trees.
+
+    Parameters
+    ----------
+    base : BaseTree
+        How they are grown.
+    data : TrainingData
+        The encoded examples.
+    recipe : Recipe
+        What each is grown from.
+    """
+
+    base: BaseTree
+    data: TrainingData
+    recipe: Recipe
+
+    def __call__(self, block: slice) -> Trained:
+        """Grow the trees of a block."""
+        generators, seeds, drawn = self.recipe.draw(block)
+        forest, _ = self.base._grow(self.data, self._samples(generators, seeds, drawn))
+        return Trained(forest, self.recipe.seen(drawn))
+
+    def _samples(
+        self,
+        generators: list[np.random.Generator],
+        seeds: list[Any],
+        drawn: list[Perturbation],
+    ) -> Samples:
+        examples = self.recipe.examples
+        labels = _stack([p.labels for p in drawn], examples.labels)
+        # Without weights all examples count once, in integers, which the engine likes best.
+        once = np.ones(len(examples), np.int64) if examples.are_equal else examples.weights
+        weights = _stack([p.weights for p in drawn], once)
+        whole = np.issubdtype(weights.dtype, np.integer)
+        n_examples = float(weights[0].sum()) if whole else float(len(examples))
+        rules = self._class_rules()
+        if self.recipe.class_factors is not None or rules:
+            weights = self._weigh_classes(weights, labels, n_examples, rules)
+        halves = None
+        if isinstance(self.base, IGPTreeClassifier):
+            halves = np.stack(
+                [
+                    split_halves(examples.labels, rng, p.weights) if p.halves is None else p.halves
+                    for rng, p in zip(generators, drawn, strict=True)
+                ]
+            )
+        return Samples(
+            np.array(seeds, dtype=np.uint64),
+            weights,
+            labels,
+            n_examples,
+            weighs_classes=self.recipe.class_factors is not None or bool(rules),
+            candidates=_rows([p.attributes for p in drawn]),
+            halves=halves,
+        )
+
+    def _class_rules(self) -> list[Any]:
+        """Rules for class weights that look at each member's own sample."""
+        own = getattr(self.base, "class_weight", None)
+        return ["balanced"] * self.recipe.balances + ([] if own is None else [own])
+
+    def _weigh_classes(
+        self,
+        weights: npt.NDArray[Any],
+        labels: npt.NDArray[Any],
+        n_examples: float,
+        rules: list[Any],
+    ) -> Floats:
+        """Multiply weights by those of the classes, and bring them back to so many examples."""
+        n_members = max(len(weights), len(labels))
+        classes = np.arange(self.data.n_classes)
+        weighted = np.empty((n_members, weights.shape[1]))
+        for t in range(n_members):
+            w = weights[t if len(weights) > 1 else 0].astype(np.float64)
+            codes = labels[t if len(labels) > 1 else 0]
+            factors = np.ones(len(classes))
+            if self.recipe.class_factors is not None:
+                factors = factors * self.recipe.class_factors
+            for rule in rules:
+                factors = factors * class_factors(rule, classes, codes, w)
+            w = w * factors[codes]
+            if not w.any():
+                raise ValueError("class_weight leaves a member without examples of any weight.")
+            weighted[t] = w * (n_examples / w.sum())
+        return weighted
+
+
+def _stack(rows: list[Any], default: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """One row for each member, or one for all when none has its own."""
+    return default[None] if rows[0] is None else np.stack(rows)
+
+
+def _rows(rows: list[Any]) -> npt.NDArray[np.int64] | None:
+    return None if rows[0] is None else np.stack(rows).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class EstimatorTraining:
+    """Fits blocks of estimators of any kind.
+
+    Parameters
+    ----------
+    base : estimator
+        What is cloned for each member.
+    X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
+        The examples, as the base takes them.
+    recipe : Recipe
+        What each is fitted to.
+    """
+
+    base: Any
+    X: Any
+    recipe: Recipe
+
+    def __call__(self, block: slice) -> Trained:
+        """Fit the estimators of a block."""
+        _, seeds, drawn = self.recipe.draw(block)
+        fitted = [self._fit(int(s), p) for s, p in zip(seeds, drawn, strict=True)]
+        attributes = [p.attributes for p in drawn]
+        members = EstimatorMembers(
+            fitted,
+            self.recipe.examples.n_classes,
+            None if attributes[0] is None else [np.asarray(a) for a in attributes],
+        )
+        return Trained(members, self.recipe.seen(drawn))
+
+    def _fit(self, seed: int, perturbation: Perturbation) -> Any:
+        examples = self.recipe.examples
+        estimator = clone(self.base)
+        seed_estimator(estimator, seed)
+        labels = examples.labels if perturbation.labels is None else perturbation.labels
+        weights = self.recipe.member_weights(perturbation)
+        weights = self._with_classes(weights, labels)
+        X = self.X
+        if perturbation.attributes is not None:
+            X = _safe_indexing(X, perturbation.attributes, axis=1)
+        if has_fit_parameter(estimator, "sample_weight"):
+            rows = np.flatnonzero(weights)
+            X, labels = _take(X, rows, len(labels)), labels[rows]
+            weights = np.asarray(weights, dtype=np.float64)[rows]
+            return estimator.fit(X, labels, sample_weight=weights)
+        # Whole numbers are copies; the ensemble has seen to it that there is nothing else.
+        rows = np.repeat(np.arange(len(labels)), np.asarray(weights).astype(np.int64))
+        return estimator.fit(_take(X, rows, len(labels)), labels[rows])
+
+    def _with_classes(
+        self, weights: npt.NDArray[Any], labels: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
+        factors = self.recipe.class_factors
+        if self.recipe.balances:
+            classes = np.arange(self.recipe.examples.n_classes)
+            factors = class_factors("balanced", classes, labels, weights.astype(np.float64))
+        return weights if factors is None else weights * factors[labels]
+
+
+def _take(X: Any, rows: npt.NDArray[np.int64], n_rows: int) -> Any:
+    if len(rows) == n_rows and np.array_equal(rows, np.arange(n_rows)):
+        return X
+    return _safe_indexing(X, rows)
+
+
+def seed_estimator(estimator: Any, seed: int) -> None:
+    """Fix every ``random_state`` of an estimator and of those inside it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Changed in place.
+    seed : int
+        Where the seeds come from.
+    """
+    names = sorted(estimator.get_params(deep=True))
+    names = [n for n in names if n == "random_state" or n.endswith("__random_state")]
+    words = np.random.SeedSequence(seed).generate_state(len(names))
+    estimator.set_params(**{n: int(w) % 2**31 for n, w in zip(names, words, strict=True)})

@@ -1,0 +1,286 @@
+"""From the members' answers to a decision: votes for classes, means for numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils._param_validation import StrOptions
+
+from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
+
+Floats = npt.NDArray[np.float64]
+Voting = Literal["hard", "soft"]
+
+#: Members asked at once when stages are wanted.
+_BLOCK = 32
+
+CLASSIFIER: dict[str, list[Any]] = {
+    "voting": [StrOptions({"hard", "soft"})],
+    "class_weight": [dict, StrOptions({"balanced", "balanced_subsample"}), None],
+}
+
+
+class VotingClassifierMixin(TabularClassifierMixin):
+    """The decision of an ensemble of classifiers: a vote, or averaged class supports."""
+
+    voting: Voting
+    members_: Any
+
+    if TYPE_CHECKING:
+
+        def _rows(self, X: Any) -> Any: ...
+        def _ask(self, ask: Callable[[Any], Any], rows: Any, axis: int) -> Any: ...
+
+    def _code_target(
+        self, y: npt.NDArray[Any], weights: Floats
+    ) -> tuple[npt.NDArray[Any], int, Floats | None]:
+        codes, n_classes, factors = super()._code_target(y, weights)
+        if getattr(self, "class_weight", None) == "balanced_subsample":
+            factors = None  # found for each member anew
+        return codes, n_classes, factors
+
+    def votes(self, X: Any) -> npt.NDArray[np.int32]:
+        """Class that each member votes for.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Indices into ``classes_``.
+        """
+        rows = self._rows(X)
+        return np.asarray(self._ask(self.members_.votes, rows, 1))
+
+    def vote_shares(self, X: Any) -> Floats:
+        """Share of the members that vote for each class.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Shares, in the order of ``classes_``.
+        """
+        rows = self._rows(X)
+        counts = self._ask(self.members_.count_votes, rows, 0)
+        return np.asarray(counts / len(self.members_))
+
+    def mean_supports(self, X: Any) -> Floats:
+        """Class supports averaged over the members: of a tree, the class shares of the leaf.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Mean supports, in the order of ``classes_``.
+        """
+        rows = self._rows(X)
+        return np.asarray(self._ask(self.members_.mean_supports, rows, 0))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Vote shares, or averaged class supports with ``voting="soft"``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Shares, in the order of ``classes_``.
+        """
+        return self.mean_supports(X) if self.voting == "soft" else self.vote_shares(X)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms; minus infinity where a share is zero.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of most votes, or of the largest mean support with ``voting="soft"``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes; the first of those that are tied.
+        """
+        shares = self.predict_proba(X)
+        return np.asarray(self.classes_[np.argmax(shares, axis=1)])
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """:meth:`predict_proba` of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+            Shares.
+        """
+        rows = self._rows(X)
+        sums = np.zeros((rows.shape[0], self.n_classes_))
+        everyone = np.arange(rows.shape[0])
+        for first in range(0, len(self.members_), _BLOCK):
+            some = self.members_.subset(range(first, min(first + _BLOCK, len(self.members_))))
+            said = some.supports(rows) if self.voting == "soft" else some.votes(rows)
+            for k, one in enumerate(said):
+                if self.voting == "soft":
+                    sums += one
+                else:
+                    sums[everyone, one] += 1.0
+                yield sums / (first + k + 1)
+
+    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
+        """Decision of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Classes.
+        """
+        for shares in self.staged_predict_proba(X):
+            yield self.classes_[np.argmax(shares, axis=1)]
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Accuracy of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+        y : array of shape (n_rows,)
+            Their classes.
+        sample_weight : array of shape (n_rows,), optional
+            Their weights.
+
+        Yields
+        ------
+        float
+            Accuracy.
+        """
+        for decided in self.staged_predict(X):
+            yield float(accuracy_score(y, decided, sample_weight=sample_weight))
+
+
+class AveragingRegressorMixin(TabularRegressorMixin):
+    """The decision of an ensemble of regressors: the mean of their predictions."""
+
+    members_: Any
+
+    if TYPE_CHECKING:
+
+        def _rows(self, X: Any) -> Any: ...
+        def _ask(self, ask: Callable[[Any], Any], rows: Any, axis: int) -> Any: ...
+
+    def predictions(self, X: Any) -> Floats:
+        """What each member predicts.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Predictions.
+        """
+        rows = self._rows(X)
+        return np.asarray(self._ask(self.members_.supports, rows, 1)[:, :, 0])
+
+    def predict(self, X: Any) -> Floats:
+        """The mean of the members' predictions.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predictions.
+        """
+        rows = self._rows(X)
+        return np.asarray(self._ask(self.members_.mean_supports, rows, 0)[:, 0])
+
+    def staged_predict(self, X: Any) -> Iterator[Floats]:
+        """Mean prediction of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Predictions.
+        """
+        rows = self._rows(X)
+        sums = np.zeros(rows.shape[0])
+        for first in range(0, len(self.members_), _BLOCK):
+            some = self.members_.subset(range(first, min(first + _BLOCK, len(self.members_))))
+            for k, one in enumerate(some.supports(rows)):
+                sums += one[:, 0]
+                yield sums / (first + k + 1)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """R² of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+        y : array of shape (n_rows,)
+            Their targets.
+        sample_weight : array of shape (n_rows,), optional
+            Their weights.
+
+        Yields
+        ------
+        float
+            Coefficient of determination.
+        """
+        for predicted in self.staged_predict(X):
+            yield float(r2_score(y, predicted, sample_weight=sample_weight))

@@ -1,0 +1,245 @@
+"""Wagging: every member sees all examples, with random weights.
+
+References
+----------
+Bauer and Kohavi (1999). An empirical comparison of voting classification algorithms: bagging,
+boosting, and variants. Machine Learning 36(1), 105-139.
+
+Webb (2000). MultiBoosting: a technique for combining boosting and wagging. Machine Learning 40(2),
+159-196.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance, LeavingOut
+from orfeon.ensembles.perturbation import Examples, Floats, Perturbation
+from orfeon.ensembles.voting import (
+    CLASSIFIER,
+    AveragingRegressorMixin,
+    Voting,
+    VotingClassifierMixin,
+)
+from orfeon.trees import CARTClassifier, CARTRegressor
+
+Noise = Literal["gaussian", "poisson"]
+
+
+def gaussian_weights(n: int, scale: float, rng: np.random.Generator) -> Floats:
+    """Weights of mean 1 with gaussian noise, the negative ones cut to 0.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    scale : float
+        Standard deviation of the noise.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Weights, at least one of them positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.wagging import gaussian_weights
+    >>> gaussian_weights(4, 2.0, np.random.default_rng(1)).round(2)
+    array([1.69, 2.64, 1.66, 0.  ])
+    """
+    while True:
+        weights: Floats = np.maximum(1.0 + scale * rng.standard_normal(n), 0.0)
+        if weights.any():
+            return weights
+
+
+def poisson_weights(n: int, rng: np.random.Generator) -> Floats:
+    """Weights of the continuous Poisson distribution: -log(u / 1000) for whole u from 1 to 999.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Positive weights of mean nearly 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.wagging import poisson_weights
+    >>> poisson_weights(4, np.random.default_rng(0)).round(2)
+    array([0.16, 0.45, 0.67, 1.31])
+    """
+    return np.asarray(-np.log(rng.integers(1, 1000, size=n) / 1000.0))
+
+
+class _Wagging(LeavingOut):
+    """Wagging of any base learner that takes weights."""
+
+    _needs_weights: ClassVar[bool] = True
+    _leaves_out_by_drawing: ClassVar[bool] = False
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ENSEMBLE,
+        **ESTIMATOR,
+        **LEAVING_OUT,
+        "noise": [StrOptions({"gaussian", "poisson"})],
+        "scale": [Interval(Real, 0.0, None, closed="neither")],
+    }
+
+    estimator: Any
+    noise: Noise
+    scale: float
+
+    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
+        if self.noise == "poisson":
+            weights = poisson_weights(len(examples), rng)
+        else:
+            weights = gaussian_weights(len(examples), self.scale, rng)
+        return Perturbation(weights=weights * examples.weights)
+
+
+@documented(estimator="an unpruned :class:`orfeon.CARTClassifier`", n_estimators="100")
+class WaggingClassifier(VotingClassifierMixin, _Wagging):
+    """Vote of classifiers trained on randomly weighted examples.
+
+    Parameters
+    ----------
+    <estimator>
+    <n_estimators>
+    noise : {"gaussian", "poisson"}, default="gaussian"
+        Weights of mean 1 with gaussian noise, negative ones cut to 0, so that some examples are
+        left out; or weights of the continuous Poisson (exponential) distribution, which leave none.
+    scale : float, default=2.0
+        Standard deviation of the gaussian noise.
+    <voting>
+    <class_weight>
+    <leaving_out>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <classes>
+    <oob_classes>
+
+    Examples
+    --------
+    >>> from orfeon import WaggingClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> wag = WaggingClassifier(oob_score=True, random_state=0).fit(X, y)
+    >>> round(wag.oob_error_, 2)
+    0.18
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_Wagging._parameter_constraints,
+        **CLASSIFIER,
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        noise: Noise = "gaussian",
+        scale: float = 2.0,
+        voting: Voting = "hard",
+        class_weight: Any = None,
+        oob_score: bool = False,
+        importance: Importance = "impurity",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.noise = noise
+        self.scale = scale
+        self.voting = voting
+        self.class_weight = class_weight
+        self.oob_score = oob_score
+        self.importance = importance
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTClassifier() if self.estimator is None else clone(self.estimator)
+
+
+@documented(estimator="an unpruned :class:`orfeon.CARTRegressor`", n_estimators="100")
+class WaggingRegressor(AveragingRegressorMixin, _Wagging):
+    """Mean of regressors trained on randomly weighted examples.
+
+    Parameters
+    ----------
+    <estimator>
+    <n_estimators>
+    noise : {"gaussian", "poisson"}, default="gaussian"
+        Weights of mean 1 with gaussian noise, negative ones cut to 0, so that some examples are
+        left out; or weights of the continuous Poisson (exponential) distribution, which leave none.
+    scale : float, default=2.0
+        Standard deviation of the gaussian noise.
+    <leaving_out>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <oob_predictions>
+
+    Examples
+    --------
+    >>> from orfeon import WaggingRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> wag = WaggingRegressor(oob_score=True, random_state=0).fit(X, y)
+    >>> round(wag.oob_score_, 2)
+    0.68
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        noise: Noise = "gaussian",
+        scale: float = 2.0,
+        oob_score: bool = False,
+        importance: Importance = "impurity",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.noise = noise
+        self.scale = scale
+        self.oob_score = oob_score
+        self.importance = importance
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTRegressor() if self.estimator is None else clone(self.estimator)

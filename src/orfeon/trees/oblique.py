@@ -1,0 +1,212 @@
+"""Trees whose tests are cuts of random linear combinations of attributes.
+
+References
+----------
+Breiman (2001). Random forests. Machine Learning 45(1), 5-32, section 5 (Forest-RC).
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from orfeon.forest import Forest
+from orfeon.growth import Growth, grow_forest
+from orfeon.tabular import TrainingData
+from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin, TreeRegressorMixin
+from orfeon.trees.limits import LIMITS, least_weight
+
+OBLIQUE: dict[str, list[Any]] = {
+    "n_combinations": [Interval(Integral, 1, None, closed="left")],
+    "n_combined": [Interval(Integral, 1, None, closed="left")],
+}
+
+
+class _ObliqueTree(BaseTree):
+    """The growth that oblique classification and regression trees share."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: LIMITS[name] for name in LIMITS if name != "max_features"},
+        **OBLIQUE,
+    }
+
+    n_combinations: int
+    n_combined: int
+    max_depth: int | None
+    max_leaf_nodes: int | None
+    min_samples_split: float
+    min_samples_leaf: float
+    min_weight_fraction_leaf: float
+    min_impurity_decrease: float
+
+    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
+        growth = Growth(
+            criterion=self._impurity,  # type: ignore[arg-type]
+            splitter="oblique",
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_split=least_weight(self.min_samples_split, samples.n_examples),
+            min_samples_leaf=least_weight(self.min_samples_leaf, samples.n_examples),
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            min_impurity_decrease=self.min_impurity_decrease,
+            max_features=self.n_combinations,
+            n_combined=self.n_combined,
+        )
+        forest = grow_forest(
+            data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
+            weights=samples.weights, n_examples=samples.n_examples, candidates=samples.candidates,
+            growth=growth,
+        )  # fmt: skip
+        return forest, {}
+
+
+class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
+    """Classification tree of cuts of random linear combinations.
+
+    Each node draws ``n_combinations`` linear combinations of ``n_combined`` attributes, with
+    coefficients uniform in [-1, 1], and takes the best cut of the best of them.
+
+    Parameters
+    ----------
+    n_combinations : int, default=8
+        Linear combinations drawn at each node.
+    n_combined : int, default=3
+        Attributes in each of them, at most; fewer where there are fewer.
+    criterion : {"gini", "entropy"}, default="gini"
+        Impurity.
+    max_depth, max_leaf_nodes : int, optional
+        Limits.
+    min_samples_split, min_samples_leaf : int or float, default=2 and 1
+        Least weight of a node to be split, and of a leaf; below one, a share of the whole.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of a leaf, as a share of the whole weight.
+    min_impurity_decrease : float, default=0.0
+        Least weighted impurity decrease of a split.
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical; these are not combined with others, but split on their
+        own when they are drawn.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes.
+    random_state : int, RandomState or None, default=None
+        Fixes the tree.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        The tree, as a forest of one.
+    classes_ : ndarray
+        The classes.
+
+    Notes
+    -----
+    Attributes are combined as they are; where their scales differ much, standardise them first.
+    A combination is missing where one of its attributes is.
+
+    Examples
+    --------
+    >>> from orfeon import ObliqueTreeClassifier
+    >>> from orfeon.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> ObliqueTreeClassifier(random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_ObliqueTree._parameter_constraints,
+        "criterion": [StrOptions({"gini", "entropy"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_combinations: int = 8,
+        n_combined: int = 3,
+        criterion: Literal["gini", "entropy"] = "gini",
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        categorical_features: Any = "auto",
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_combinations = n_combinations
+        self.n_combined = n_combined
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+
+class ObliqueTreeRegressor(TreeRegressorMixin, _ObliqueTree):
+    """Regression tree of cuts of random linear combinations.
+
+    Parameters
+    ----------
+    n_combinations : int, default=8
+        Linear combinations drawn at each node.
+    n_combined : int, default=3
+        Attributes in each of them, at most; fewer where there are fewer.
+    max_depth, max_leaf_nodes : int, optional
+        Limits.
+    min_samples_split, min_samples_leaf : int or float, default=2 and 1
+        Least weight of a node to be split, and of a leaf; below one, a share of the whole.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of a leaf, as a share of the whole weight.
+    min_impurity_decrease : float, default=0.0
+        Least weighted variance decrease of a split.
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical; these are not combined with others, but split on their
+        own when they are drawn.
+    random_state : int, RandomState or None, default=None
+        Fixes the tree.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        The tree, as a forest of one.
+
+    Examples
+    --------
+    >>> from orfeon import ObliqueTreeRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> ObliqueTreeRegressor(random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    def __init__(
+        self,
+        *,
+        n_combinations: int = 8,
+        n_combined: int = 3,
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        categorical_features: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_combinations = n_combinations
+        self.n_combined = n_combined
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.categorical_features = categorical_features
+        self.random_state = random_state
