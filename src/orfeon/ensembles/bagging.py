@@ -32,6 +32,7 @@ from orfeon.ensembles.sampling import (
 )
 from orfeon.ensembles.training import Recipe
 from orfeon.ensembles.voting import (
+    CLASS_WEIGHT,
     CLASSIFIER,
     AveragingRegressorMixin,
     Voting,
@@ -57,6 +58,10 @@ class Resampling(LeavingOut):
     max_samples: float
     _batches: list[range]
     _dealt: list[npt.NDArray[np.uint32]]
+
+    def _only_draws(self, examples: Examples) -> bool:
+        everything = sample_size(self.max_samples, len(examples)) == len(examples)
+        return bool(self.bootstrap) or not everything
 
     def _prepare(self, examples: Examples, members: range) -> None:
         self._n_drawn = sample_size(self.max_samples, len(examples))
@@ -152,6 +157,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Bagging._parameter_constraints,
         **CLASSIFIER,
+        **CLASS_WEIGHT,
     }
 
     def __init__(

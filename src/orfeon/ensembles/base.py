@@ -57,8 +57,6 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
 
     #: Whether the method needs a base learner that takes weights.
     _needs_weights: ClassVar[bool] = False
-    #: Whether weights only decide which examples are drawn.
-    _leaves_out_by_drawing: ClassVar[bool] = False
     #: Members that are trained by one call, at most.
     _most_in_block: ClassVar[int] = MOST
     #: The parameter that says how many members there are.
@@ -87,8 +85,14 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
     def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
         """What trains a block of members."""
         if isinstance(self.estimator_, BaseTree):
-            return TreeTraining(self.estimator_, data, recipe)
+            return TreeTraining(
+                self.estimator_, data, recipe, getattr(self, "classes_", np.empty(0))
+            )
         return EstimatorTraining(self.estimator_, data, recipe)
+
+    def _only_draws(self, examples: Examples) -> bool:
+        """Whether weights decide nothing but which examples are drawn."""
+        return False
 
     def _leaves_out(self) -> bool:
         """Whether it must be known which examples each member saw."""
@@ -124,19 +128,16 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
         before = _Before.of(self)
         self.estimator_ = self._base()
         self._check_base()
-        data, examples, factors = self._read_all(X, y, sample_weight)
+        data, examples = self._read_all(X, y, sample_weight)
         first = before.check(self, self._n_members)
         if not first:
             self._sequence = seed_sequence(self.random_state)
         if self.warm_start:
             rows = data.X if self._has_trees else data
             self._digest = joblib.hash((rows, examples.labels, examples.weights))
-        recipe = Recipe(
-            examples, self._perturb, self._sequence, factors,
-            getattr(self, "class_weight", None) == "balanced_subsample", self._leaves_out(),
-        )  # fmt: skip
+        recipe = Recipe(examples, self._perturb, self._sequence, self._leaves_out())
         members = range(first, self._n_members)
-        self._check_weights(recipe)
+        self._check_weights(examples)
         self._prepare(examples, members)
         with report_progress(
             self, len(members), self.verbose, X=X, y=y, sample_weight=sample_weight
@@ -171,6 +172,11 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
         return np.ones((n_members, len(recipe.examples)), dtype=bool)
 
     @property
+    def _classes(self) -> npt.NDArray[Any]:
+        """The classes, none in regression."""
+        return np.asarray(getattr(self, "classes_", ()))
+
+    @property
     def _prefer(self) -> Any:
         return "threads" if self._has_trees else "processes"
 
@@ -185,7 +191,7 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
             kind = "classifier" if mine else "regressor"
             raise ValueError(f"estimator={base} is not a {kind}; {type(self).__name__} needs one.")
 
-    def _check_weights(self, recipe: Recipe) -> None:
+    def _check_weights(self, examples: Examples) -> None:
         """Refuse weights that the base learner cannot take."""
         if self._has_trees or has_fit_parameter(self.estimator_, "sample_weight"):
             return
@@ -195,32 +201,30 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
                 f"estimator={self.estimator_} takes no sample_weight, which {type(self).__name__} "
                 "needs; BaggingClassifier and BaggingRegressor do without."
             )
-        if recipe.class_factors is not None or recipe.balances:
+        if not are_counts(examples.weights) and not self._only_draws(examples):
             raise ValueError(
-                f"class_weight needs a base learner that takes weights; {who} does not."
-            )
-        if not are_counts(recipe.examples.weights) and not self._leaves_out_by_drawing:
-            raise ValueError(
-                f"sample_weight has fractions, for which {who} would have to take weights; give "
-                "whole numbers, or another base learner."
+                f"sample_weight has fractions, and {who} takes no weights; give whole numbers, or "
+                "another base learner."
             )
 
     def _read_all(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
-    ) -> tuple[Any, Examples, Any]:
-        """The training set for the members, for the perturbations, and the factors of classes."""
+    ) -> tuple[Any, Examples]:
+        """The training set for the members, and for the perturbations."""
         if self._has_trees:
             data = as_units(self._read(X, y, sample_weight, reset=reset))
             examples = Examples(
-                data.y, data.weights, data.n_classes, data.schema.n_attributes, data.rows,
-                data.n_given,
+                data.y, data.weighted_by_class, data.n_classes, data.schema.n_attributes,
+                data.rows, data.n_given,
             )  # fmt: skip
-            return data, examples, data.class_factors
+            return data, examples
         rows, y, weights, taken, n_given = self._read_examples(X, y, sample_weight, reset=reset)
         rows = self._check_rows(rows, reset=reset)
         codes, n_classes, factors = self._code_target(y, weights)
+        if factors is not None:
+            weights = weights * factors[codes]
         examples = Examples(codes, weights, n_classes, self.n_features_in_, taken, n_given)
-        return rows, examples, factors
+        return rows, examples
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Rows for base learners of any kind: data frames stay data frames."""
@@ -370,9 +374,7 @@ class _Before:
                 f"{size}={n_members} is less than the {len(self.members)} members there are; "
                 "warm_start=True only adds some. Use warm_start=False to begin anew."
             )
-        elif getattr(ensemble, "schema_", None) != self._state.get("schema_") or not np.array_equal(
-            getattr(ensemble, "classes_", None), self._state.get("classes_")
-        ):
+        elif not self._fits(ensemble):
             refusal = (
                 "warm_start=True goes on with the attributes and classes of the fit before, and "
                 "these are others; use warm_start=False to begin anew."
@@ -389,3 +391,9 @@ class _Before:
                 stacklevel=4,
             )
         return len(self.members)
+
+    def _fits(self, ensemble: IndependentEnsemble) -> bool:
+        """Whether attributes and classes are still the same."""
+        classes = (getattr(ensemble, "classes_", ()), self._state.get("classes_", ()))
+        same_schema = getattr(ensemble, "schema_", None) == self._state.get("schema_")
+        return same_schema and np.array_equal(*classes)

@@ -128,11 +128,7 @@ class Boosting:
         return Forest.concatenate(trees)
 
     def _initial_weights(self) -> Floats:
-        weights = self.data.weights
-        if self.recipe.class_factors is not None:
-            weights = weights * self.recipe.class_factors[self.data.y]
-        elif self.recipe.balances:
-            weights = weights / self.recipe.examples.class_shares[self.data.y]
+        weights = self.recipe.examples.weights
         return np.asarray(weights / weights.sum())
 
     def _grow_one(
@@ -165,7 +161,6 @@ class BoostingIGPClassifier(OfIGPTrees):
         Least weight of a leaf, in the half that grows it, as a share of the whole weight.
     <categorical_features>
     <voting>
-    <class_weight>
     <fitting>
 
     Attributes
@@ -195,7 +190,6 @@ class BoostingIGPClassifier(OfIGPTrees):
         min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
         voting: Voting = "hard",
-        class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -207,7 +201,6 @@ class BoostingIGPClassifier(OfIGPTrees):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.categorical_features = categorical_features
         self.voting = voting
-        self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -24,8 +24,10 @@ _TEXTS = {
         shares or the averaged supports.
 """,
     "class_weight": """
-    class_weight : dict, "balanced", "balanced_subsample" or None, default=None
-        Factors on the weights of the classes; "balanced_subsample" balances each member's sample.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes. Where examples are drawn with replacement they are
+        drawn in proportion to their weights: "balanced" then gives each member a sample in which
+        all classes are about equally frequent.
 """,
     "leaving_out": """
     oob_score : bool, default=False

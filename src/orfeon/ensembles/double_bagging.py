@@ -23,7 +23,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.sampling import draw_with_replacement
 from orfeon.ensembles.training import Recipe, Trained, TreeTraining
-from orfeon.ensembles.voting import CLASSIFIER, Voting, VotingClassifierMixin
+from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, Voting, VotingClassifierMixin
 from orfeon.forest import Forest
 from orfeon.schema import Schema
 from orfeon.tabular import TrainingData
@@ -63,13 +63,18 @@ def discriminants(X: Floats, y: npt.NDArray[np.integer[Any]]) -> Floats:
     complete = ~np.isnan(X).any(axis=1)
     X, y = X[complete], y[complete]
     none = np.zeros((X.shape[1], 0))
-    n_classes = len(np.unique(y))
-    if n_classes < 2 or len(y) <= n_classes or not np.ptp(X, axis=0).any():
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2 or len(y) <= len(classes) or not X.size:
+        return none
+    scale = np.abs(X).max(axis=0)  # huge and tiny values alike are brought near one
+    X = X / np.where(scale > 0, scale, 1.0)
+    if not any(np.ptp(X[codes == c], axis=0).any() for c in range(len(classes))):
         return none
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # collinear attributes are no misfortune here
         analysis = LinearDiscriminantAnalysis().fit(X, y)
-    coefficients: Floats = analysis.scalings_[:, : n_classes - 1]
+        coefficients: Floats = analysis.scalings_[:, : len(classes) - 1] / scale[:, None]
+    coefficients[scale == 0] = 0.0
     return coefficients if np.isfinite(coefficients).all() else none
 
 
@@ -138,6 +143,7 @@ class _DoubleTraining:
     base: BaseTree
     data: TrainingData
     recipe: Recipe
+    classes: npt.NDArray[Any]
 
     def __call__(self, block: slice) -> Trained:
         """Grow the trees of a block."""
@@ -158,7 +164,8 @@ class _DoubleTraining:
         extended = replace(
             data, X=np.hstack([data.X, combine(numbers, coefficients)]), schema=schema
         )
-        grown = TreeTraining(self.base, extended, self.recipe)(slice(member, member + 1))
+        train = TreeTraining(self.base, extended, self.recipe, self.classes)
+        grown = train(slice(member, member + 1))
         return as_projections(grown.members, coefficients, ordered, data.schema)
 
 
@@ -201,8 +208,12 @@ class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
     0.96
     """
 
-    _leaves_out_by_drawing: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**ENSEMBLE, **ESTIMATOR, **CLASSIFIER}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ENSEMBLE,
+        **ESTIMATOR,
+        **CLASSIFIER,
+        **CLASS_WEIGHT,
+    }
 
     def __init__(
         self,
@@ -236,8 +247,11 @@ class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
             )
         super()._check_base()
 
+    def _only_draws(self, examples: Examples) -> bool:
+        return True
+
     def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
         return Perturbation(weights=draw_with_replacement(examples, rng, len(examples)))
 
     def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
-        return _DoubleTraining(self.estimator_, data, recipe)
+        return _DoubleTraining(self.estimator_, data, recipe, self.classes_)

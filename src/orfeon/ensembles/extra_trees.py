@@ -18,6 +18,7 @@ from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance
 from orfeon.ensembles.voting import (
+    CLASS_WEIGHT,
     CLASSIFIER,
     AveragingRegressorMixin,
     Voting,
@@ -85,6 +86,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_ExtraTrees._parameter_constraints,
         **CLASSIFIER,
+        **CLASS_WEIGHT,
         "criterion": [StrOptions({"gini", "entropy"})],
     }
 

@@ -106,7 +106,6 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
     relative_rate : float, default=0.6
         ``flip_rate`` as a fraction of ``(K - 1) / K`` for K classes.
     <voting>
-    <class_weight>
     <fitting>
 
     Attributes
@@ -151,7 +150,6 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
         flip_rate: float | None = None,
         relative_rate: float = 0.6,
         voting: Voting = "hard",
-        class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -162,7 +160,6 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
         self.flip_rate = flip_rate
         self.relative_rate = relative_rate
         self.voting = voting
-        self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -50,7 +50,6 @@ class IGPCommitteesClassifier(OfIGPTrees):
     <categorical_features>
     voting : {"hard", "soft"}, default="hard"
         Whether committees vote, or the vote shares within them are averaged.
-    <class_weight>
     warm_start : bool, default=False
         Whether a second ``fit`` with more committees adds to those there are.
     n_jobs : int, optional
@@ -102,7 +101,6 @@ class IGPCommitteesClassifier(OfIGPTrees):
         min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
         voting: Voting = "hard",
-        class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -115,7 +113,6 @@ class IGPCommitteesClassifier(OfIGPTrees):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.categorical_features = categorical_features
         self.voting = voting
-        self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -161,9 +158,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
 
     def _member(self, index: int) -> Any:
         given = {name: getattr(self, name) for name in OF_TREES}
-        committee = BoostingIGPClassifier(
-            self.n_estimators, **given, voting=self.voting, class_weight=self.class_weight
-        )
+        committee = BoostingIGPClassifier(self.n_estimators, **given, voting=self.voting)
         committee.members_ = self.members_.committees[index]
         self._hand_over(committee)
         committee.estimator_ = self.estimator_

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import StrOptions
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Perturbation
-from orfeon.ensembles.voting import CLASSIFIER, Voting, VotingClassifierMixin
+from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, Voting, VotingClassifierMixin
 from orfeon.growth import split_halves
 from orfeon.trees import IGPTreeClassifier
 from orfeon.trees.limits import LIMITS
@@ -76,6 +76,11 @@ class IGPEnsembleClassifier(OfIGPTrees):
     >>> round(IGPEnsembleClassifier(random_state=0).fit(X, y).score(X_test, y_test), 2)
     0.76
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **OfIGPTrees._parameter_constraints,
+        **CLASS_WEIGHT,
+    }
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +33,6 @@ LEAVING_OUT: dict[str, list[Any]] = {
 
 class LeavingOut(IndependentEnsemble):
     """An ensemble whose members do not see all the examples."""
-
-    _leaves_out_by_drawing: ClassVar[bool] = True
 
     oob_score: bool
     importance: Importance
@@ -91,14 +89,8 @@ class LeavingOut(IndependentEnsemble):
                 stacklevel=5,
             )
         if is_classifier(self):
-            estimate = out_of_bag_classes(
-                self.members_,
-                X,
-                y,
-                weights,
-                out,
-                self.voting == "soft",  # type: ignore[attr-defined]
-            )
+            soft = getattr(self, "voting", "hard") == "soft"
+            estimate = out_of_bag_classes(self.members_, X, y, weights, out, soft)
             self._keep_classes(estimate, rows, n_given)
             self.oob_score_ = 1.0 - estimate.error
         else:

@@ -16,6 +16,7 @@ from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance
 from orfeon.ensembles.voting import (
+    CLASS_WEIGHT,
     CLASSIFIER,
     AveragingRegressorMixin,
     Voting,
@@ -93,6 +94,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_ObliqueForest._parameter_constraints,
         **CLASSIFIER,
+        **CLASS_WEIGHT,
         "criterion": [StrOptions({"gini", "entropy"})],
     }
 

@@ -51,6 +51,7 @@ class _PartTraining:
     base: Any
     data: Any
     recipe: Recipe
+    classes: npt.NDArray[Any]
 
     def __call__(self, block: slice) -> Trained:
         """Train the members of a block."""
@@ -71,12 +72,13 @@ class _PartTraining:
             perturb=lambda examples, rng, member: Perturbation(weights=counts),
             keep_seen=False,
         )
+        one = slice(member, member + 1)
         if isinstance(self.data, TrainingData):
             data = self.data
             part = replace(data, X=data.X[rows], y=data.y[rows], weights=data.weights[rows])
-            return TreeTraining(self.base, part, recipe)(slice(member, member + 1)).members
+            return TreeTraining(self.base, part, recipe, self.classes)(one).members
         part = _safe_indexing(self.data, rows)
-        return EstimatorTraining(self.base, part, recipe)(slice(member, member + 1)).members
+        return EstimatorTraining(self.base, part, recipe)(one).members
 
 
 class _Partitioned(LeavingOut):
@@ -108,27 +110,30 @@ class _Partitioned(LeavingOut):
         super()._finish(data, recipe, seen)
         del self._part
 
+    def _only_draws(self, examples: Examples) -> bool:
+        return self.n_estimators > 1
+
     def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
         # More partitions than examples: the last ones begin again.
         part = (member // self.n_estimators) % (self._part.max() + 1)
         mine = np.flatnonzero(self._part == part)
-        counts = np.zeros(len(examples), np.int64)
-        counts[mine] = self._counts(
-            replace(examples, labels=examples.labels[mine], weights=examples.weights[mine]), rng
-        )
+        few = replace(examples, labels=examples.labels[mine], weights=examples.weights[mine])
+        drawn = self._counts(few, rng)
+        counts = np.zeros(len(examples), drawn.dtype)
+        counts[mine] = drawn
         return Perturbation(weights=counts)
 
-    def _counts(self, part: Examples, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """How often each example of a part is in a member's sample.
+    def _counts(self, part: Examples, rng: np.random.Generator) -> npt.NDArray[Any]:
+        """How often each example of a part is in a member's sample, or its weight.
 
         One member alone sees the part as it is; several have bootstrap samples of it.
         """
         if self.n_estimators == 1:
-            return np.ones(len(part), np.int64)
+            return np.ones(len(part), np.int64) if part.are_equal else part.weights
         return draw_with_replacement(part, rng, len(part))
 
     def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
-        return _PartTraining(self.estimator_, data, recipe)
+        return _PartTraining(self.estimator_, data, recipe, self._classes)
 
     # -- chunk by chunk ------------------------------------------------------------------------
 
@@ -168,12 +173,9 @@ class _Partitioned(LeavingOut):
             self._check_base()
             self._sequence = seed_sequence(self.random_state)
             self.n_chunks_ = 0
-        data, examples, factors = self._read_all(X, y, sample_weight, reset=begins)
-        recipe = Recipe(
-            examples, self._perturb_chunk, self._sequence, factors,
-            getattr(self, "class_weight", None) == "balanced_subsample", False,
-        )  # fmt: skip
-        self._check_weights(recipe)
+        data, examples = self._read_all(X, y, sample_weight, reset=begins)
+        recipe = Recipe(examples, self._perturb_chunk, self._sequence, False)
+        self._check_weights(examples)
         first = 0 if begins else len(self.members_)
         train = super()._training(data, recipe)
         members = range(first, first + self.n_estimators)
@@ -205,7 +207,6 @@ class PartitionedClassifier(VotingClassifierMixin, _Partitioned):
         Members trained on each part or chunk: one on all its examples, several on bootstrap samples
         of it.
     <voting>
-    <class_weight>
     <leaving_out>
     n_jobs : int, optional
         Threads (processes for base learners other than trees), through joblib. The model does not
@@ -254,7 +255,6 @@ class PartitionedClassifier(VotingClassifierMixin, _Partitioned):
         n_partitions: int = 10,
         n_estimators: int = 1,
         voting: Voting = "hard",
-        class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
         n_jobs: int | None = None,
@@ -265,7 +265,6 @@ class PartitionedClassifier(VotingClassifierMixin, _Partitioned):
         self.n_partitions = n_partitions
         self.n_estimators = n_estimators
         self.voting = voting
-        self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance
         self.n_jobs = n_jobs

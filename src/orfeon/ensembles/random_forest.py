@@ -21,6 +21,7 @@ from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance
 from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.subspace import draw_attributes
 from orfeon.ensembles.voting import (
+    CLASS_WEIGHT,
     CLASSIFIER,
     AveragingRegressorMixin,
     Voting,
@@ -117,6 +118,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_RandomForest._parameter_constraints,
         **CLASSIFIER,
+        **CLASS_WEIGHT,
         "criterion": [StrOptions({"gini", "entropy"})],
     }
 

@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Perturbation
-from orfeon.ensembles.voting import CLASSIFIER, Voting, VotingClassifierMixin
+from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, Voting, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
 from orfeon.trees.limits import LIMITS
 
@@ -66,6 +66,7 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
         **CLASSIFIER,
+        **CLASS_WEIGHT,
         **{name: LIMITS[name] for name in LIMITS if name != "max_features"},
         "criterion": [StrOptions({"gini", "entropy"})],
         "n_best": [Interval(Integral, 1, None, closed="left")],

@@ -87,7 +87,6 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
     max_features : int, float, "sqrt", "log2" or None, default=0.5
         Attributes drawn for each member: a number, a share or a rule; ``None`` for all.
     <voting>
-    <class_weight>
     <fitting>
 
     Attributes
@@ -116,7 +115,6 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
         *,
         max_features: Any = 0.5,
         voting: Voting = "hard",
-        class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -126,7 +124,6 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
         self.n_estimators = n_estimators
         self.max_features = max_features
         self.voting = voting
-        self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

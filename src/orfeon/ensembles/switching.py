@@ -83,7 +83,6 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
     relative_rate : float, default=0.6
         ``switch_rate`` as a fraction of its upper limit.
     <voting>
-    <class_weight>
     <fitting>
 
     Attributes
@@ -128,7 +127,6 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
         switch_rate: float | None = None,
         relative_rate: float = 0.6,
         voting: Voting = "hard",
-        class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -139,7 +137,6 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
         self.switch_rate = switch_rate
         self.relative_rate = relative_rate
         self.voting = voting
-        self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

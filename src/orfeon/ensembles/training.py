@@ -47,10 +47,6 @@ class Recipe:
         Draws the perturbation of a member.
     sequence : numpy.random.SeedSequence
         Root of all randomness.
-    class_factors : ndarray of shape (n_classes,) or None
-        Factors on the weights of the classes, the same for all members.
-    balances : bool
-        Whether the classes are balanced in each member's sample anew.
     keep_seen : bool
         Whether to say which examples each member saw.
     """
@@ -58,8 +54,6 @@ class Recipe:
     examples: Examples
     perturb: Perturb
     sequence: np.random.SeedSequence
-    class_factors: Floats | None
-    balances: bool
     keep_seen: bool
 
     def draw(self, block: slice) -> tuple[list[np.random.Generator], list[Any], list[Perturbation]]:
@@ -79,10 +73,6 @@ class Recipe:
         everything = np.ones(len(self.examples), dtype=bool)
         return np.stack([everything if p.weights is None else p.weights > 0 for p in drawn])
 
-    def member_weights(self, perturbation: Perturbation) -> npt.NDArray[Any]:
-        """Weights of the examples for one member, before those of the classes."""
-        return self.examples.weights if perturbation.weights is None else perturbation.weights
-
 
 @dataclass(frozen=True)
 class TreeTraining:
@@ -96,11 +86,14 @@ class TreeTraining:
         The encoded examples.
     recipe : Recipe
         What each is grown from.
+    classes : ndarray of shape (n_classes,)
+        The classes, for a base that weighs them.
     """
 
     base: BaseTree
     data: TrainingData
     recipe: Recipe
+    classes: npt.NDArray[Any]
 
     def __call__(self, block: slice) -> Trained:
         """Grow the trees of a block."""
@@ -121,9 +114,9 @@ class TreeTraining:
         weights = _stack([p.weights for p in drawn], once)
         whole = np.issubdtype(weights.dtype, np.integer)
         n_examples = float(weights[0].sum()) if whole else float(len(examples))
-        rules = self._class_rules()
-        if self.recipe.class_factors is not None or rules:
-            weights = self._weigh_classes(weights, labels, n_examples, rules)
+        rule = getattr(self.base, "class_weight", None)
+        if rule is not None:
+            weights = self._weigh_classes(weights, labels, n_examples, rule)
         halves = None
         if isinstance(self.base, IGPTreeClassifier):
             halves = np.stack(
@@ -137,38 +130,21 @@ class TreeTraining:
             weights,
             labels,
             n_examples,
-            weighs_classes=self.recipe.class_factors is not None or bool(rules),
+            weighs_classes=rule is not None,
             candidates=_rows([p.attributes for p in drawn]),
             halves=halves,
         )
 
-    def _class_rules(self) -> list[Any]:
-        """Rules for class weights that look at each member's own sample."""
-        own = getattr(self.base, "class_weight", None)
-        return ["balanced"] * self.recipe.balances + ([] if own is None else [own])
-
     def _weigh_classes(
-        self,
-        weights: npt.NDArray[Any],
-        labels: npt.NDArray[Any],
-        n_examples: float,
-        rules: list[Any],
+        self, weights: npt.NDArray[Any], labels: npt.NDArray[Any], n_examples: float, rule: Any
     ) -> Floats:
-        """Multiply weights by those of the classes, and bring them back to so many examples."""
+        """Multiply weights as the base's own rule for classes says, in each member's sample."""
         n_members = max(len(weights), len(labels))
-        classes = np.arange(self.data.n_classes)
         weighted = np.empty((n_members, weights.shape[1]))
         for t in range(n_members):
             w = weights[t if len(weights) > 1 else 0].astype(np.float64)
             codes = labels[t if len(labels) > 1 else 0]
-            factors = np.ones(len(classes))
-            if self.recipe.class_factors is not None:
-                factors = factors * self.recipe.class_factors
-            for rule in rules:
-                factors = factors * class_factors(rule, classes, codes, w)
-            w = w * factors[codes]
-            if not w.any():
-                raise ValueError("class_weight leaves a member without examples of any weight.")
+            w = w * class_factors(rule, self.classes, codes, w)[codes]
             weighted[t] = w * (n_examples / w.sum())
         return weighted
 
@@ -217,8 +193,7 @@ class EstimatorTraining:
         estimator = clone(self.base)
         seed_estimator(estimator, seed)
         labels = examples.labels if perturbation.labels is None else perturbation.labels
-        weights = self.recipe.member_weights(perturbation)
-        weights = self._with_classes(weights, labels)
+        weights = examples.weights if perturbation.weights is None else perturbation.weights
         X = self.X
         if perturbation.attributes is not None:
             X = _safe_indexing(X, perturbation.attributes, axis=1)
@@ -230,15 +205,6 @@ class EstimatorTraining:
         # Whole numbers are copies; the ensemble has seen to it that there is nothing else.
         rows = np.repeat(np.arange(len(labels)), np.asarray(weights).astype(np.int64))
         return estimator.fit(_take(X, rows, len(labels)), labels[rows])
-
-    def _with_classes(
-        self, weights: npt.NDArray[Any], labels: npt.NDArray[Any]
-    ) -> npt.NDArray[Any]:
-        factors = self.recipe.class_factors
-        if self.recipe.balances:
-            classes = np.arange(self.recipe.examples.n_classes)
-            factors = class_factors("balanced", classes, labels, weights.astype(np.float64))
-        return weights if factors is None else weights * factors[labels]
 
 
 def _take(X: Any, rows: npt.NDArray[np.int64], n_rows: int) -> Any:

@@ -20,8 +20,8 @@ _BLOCK = 32
 
 CLASSIFIER: dict[str, list[Any]] = {
     "voting": [StrOptions({"hard", "soft"})],
-    "class_weight": [dict, StrOptions({"balanced", "balanced_subsample"}), None],
 }
+CLASS_WEIGHT: dict[str, list[Any]] = {"class_weight": [dict, StrOptions({"balanced"}), None]}
 
 
 class VotingClassifierMixin(TabularClassifierMixin):
@@ -34,14 +34,6 @@ class VotingClassifierMixin(TabularClassifierMixin):
 
         def _rows(self, X: Any) -> Any: ...
         def _ask(self, ask: Callable[[Any], Any], rows: Any, axis: int) -> Any: ...
-
-    def _code_target(
-        self, y: npt.NDArray[Any], weights: Floats
-    ) -> tuple[npt.NDArray[Any], int, Floats | None]:
-        codes, n_classes, factors = super()._code_target(y, weights)
-        if getattr(self, "class_weight", None) == "balanced_subsample":
-            factors = None  # found for each member anew
-        return codes, n_classes, factors
 
     def votes(self, X: Any) -> npt.NDArray[np.int32]:
         """Class that each member votes for.

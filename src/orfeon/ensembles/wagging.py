@@ -92,7 +92,6 @@ class _Wagging(LeavingOut):
     """Wagging of any base learner that takes weights."""
 
     _needs_weights: ClassVar[bool] = True
-    _leaves_out_by_drawing: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
         **ESTIMATOR,
@@ -127,7 +126,6 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
     scale : float, default=2.0
         Standard deviation of the gaussian noise.
     <voting>
-    <class_weight>
     <leaving_out>
     <fitting>
 
@@ -160,7 +158,6 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
         noise: Noise = "gaussian",
         scale: float = 2.0,
         voting: Voting = "hard",
-        class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
         warm_start: bool = False,
@@ -173,7 +170,6 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
         self.noise = noise
         self.scale = scale
         self.voting = voting
-        self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance
         self.warm_start = warm_start
