@@ -67,11 +67,6 @@ class Resampling(LeavingOut):
         self._n_drawn = sample_size(self.max_samples, len(examples))
         if self.bootstrap != "balanced":
             return
-        if not examples.are_equal:
-            raise ValueError(
-                'bootstrap="balanced" draws every example equally often, which does not go with '
-                "fractional sample_weight; use bootstrap=True."
-            )
         # Members that a warm start adds are balanced among themselves.
         earlier = self._batches if members.start else []
         self._batches = [*earlier, members] if len(members) else earlier

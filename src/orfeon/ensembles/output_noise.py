@@ -82,6 +82,7 @@ class OutputSmearingRegressor(AveragingRegressorMixin, IndependentEnsemble):
 
     def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
         targets, weights = examples.labels, examples.weights / examples.weights.sum()
-        spread = float(np.sqrt(weights @ (targets - weights @ targets) ** 2))
+        above = targets - targets.min()  # nothing where all are equal, to the last bit
+        spread = float(np.sqrt(weights @ (above - weights @ above) ** 2))
         noise = rng.standard_normal(len(targets))
         return Perturbation(labels=targets + self.noise * spread * (noise - weights @ noise))

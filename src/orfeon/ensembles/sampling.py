@@ -123,7 +123,8 @@ def deal_balanced(
     Parameters
     ----------
     examples : Examples
-        The examples; their weights must be equal.
+        The examples; where their weights differ, each is drawn in proportion to its own, as nearly
+        as whole numbers allow.
     rng : numpy.random.Generator
         Source of randomness.
     n_members : int
@@ -134,8 +135,8 @@ def deal_balanced(
     Returns
     -------
     ndarray of uint32 of shape (n_members, n_rows)
-        Counts. The sums over the members differ by at most one between examples, and not at all
-        when ``n_members * n_drawn`` is a multiple of the number of examples.
+        Counts. With equal weights the sums over the members differ by at most one between
+        examples, and not at all when ``n_members * n_drawn`` is a multiple of their number.
 
     Examples
     --------
@@ -148,9 +149,17 @@ def deal_balanced(
     (array([3, 3, 3, 3, 3], dtype=uint64), array([5, 5, 5], dtype=uint64))
     """
     n_rows, n_cards = len(examples), n_members * n_drawn
-    decks, rest = divmod(n_cards, n_rows)
-    whole = np.tile(np.arange(n_rows, dtype=np.uint32), decks)
-    cards = np.concatenate([whole, rng.permutation(n_rows)[:rest].astype(np.uint32)])
+    if examples.are_equal:
+        decks, rest = divmod(n_cards, n_rows)
+        copies = np.full(n_rows, decks)
+        copies[rng.permutation(n_rows)[:rest]] += 1
+    else:
+        # Evenly spaced places along the weights laid end to end, from a random start.
+        ends = examples.cumulative / examples.cumulative[-1] * n_cards
+        ends[-1] = n_cards
+        copies = np.diff(np.floor(ends + rng.random()), prepend=0.0).astype(np.int64)
+        copies[-1] += n_cards - copies.sum()
+    cards = np.repeat(np.arange(n_rows, dtype=np.uint32), copies)
     rng.shuffle(cards)
     dealt = cards.reshape(n_members, n_drawn)
     return np.stack([np.bincount(hand, minlength=n_rows).astype(np.uint32) for hand in dealt])
