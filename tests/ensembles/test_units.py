@@ -1,0 +1,205 @@
+"""Weights are copies, and neither the order of the rows nor the unit of the weights matters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import clone, is_regressor
+from tests.ensembles.twins import (
+    LEVEL,
+    assert_same_trees,
+    each_ensemble,
+    each_setting,
+    small,
+    table,
+)
+from tests.shared import forest_of
+
+from orfeon import (
+    BaggingClassifier,
+    ClassSwitchingClassifier,
+    FlippingClassifier,
+    RandomForestClassifier,
+)
+from orfeon.ensembles.units import MAX_UNITS, as_units, hash_rows
+from orfeon.schema import Schema
+from orfeon.tabular import TrainingData
+
+# -- hashes ----------------------------------------------------------------------------------------
+
+
+def test_different_examples_have_different_hashes():
+    """All of 64 000 rows of three small whole numbers and two classes: no collision."""
+    grid = np.stack(np.meshgrid(*[np.arange(40.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    both = np.concatenate([hash_rows(grid, np.zeros(64_000)), hash_rows(grid, np.ones(64_000))])
+    assert len(np.unique(both)) == 128_000
+
+
+def test_a_hash_depends_on_its_own_row_alone():
+    """Also when columns are hashed in blocks of another width, as in long tables."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1 << 18, 3)), rng.integers(0, 3, 1 << 18)
+    rows = rng.permutation(len(X))[:1000]
+    np.testing.assert_array_equal(hash_rows(X, y)[rows], hash_rows(X[rows], y[rows]))
+    wide = rng.normal(size=(300, 2000))
+    np.testing.assert_array_equal(hash_rows(wide, y[:300])[:2], hash_rows(wide[:2].copy(), y[:2]))
+
+
+def test_equal_numbers_have_equal_hashes_however_they_are_written():
+    other_nan = np.array([0x7FF8_0000_0000_1234, 0xFFF8_0000_0000_0001], np.uint64).view(np.float64)
+    X = np.array([[0.0, np.nan], [-0.0, other_nan[0]], [0.0, other_nan[1]]])
+    assert len(set(hash_rows(X, np.ones(3)).tolist())) == 1
+    assert hash_rows(X, np.ones(3, np.int64))[0] == hash_rows(X, np.ones(3))[0]
+    swapped = hash_rows(np.array([[1.0, 2.0], [2.0, 1.0]]), np.zeros(2))
+    assert swapped[0] != swapped[1]
+
+
+def test_hashes_are_spread_evenly():
+    """So that the order of the examples tells nothing of their values."""
+    X = np.arange(20_000.0)[:, None]
+    places = hash_rows(X, np.zeros(20_000)) / 2.0**64
+    assert stats.kstest(places, "uniform").pvalue > LEVEL
+    assert abs(stats.spearmanr(X[:, 0], places).statistic) < 4 / np.sqrt(20_000)
+
+
+# -- units -----------------------------------------------------------------------------------------
+
+
+def training_data(X, y, weights):
+    return TrainingData(
+        X, y, np.asarray(weights, dtype=np.float64), None, float(np.sum(weights)),
+        np.arange(len(X)) + 10, len(X) + 10, 2, Schema.ordered(X.shape[1]),
+        np.random.SeedSequence(0),
+    )  # fmt: skip
+
+
+def test_whole_weights_become_copies():
+    X, y = np.array([[3.0], [1.0], [2.0]]), np.array([0, 1, 0])
+    units = as_units(training_data(X, y, [2, 1, 3]))
+    assert sorted(units.X[:, 0].tolist()) == [1.0, 2.0, 2.0, 2.0, 3.0, 3.0]
+    assert units.weights.tolist() == [1.0] * 6
+    # Each unit still knows which row it was and what its class is.
+    np.testing.assert_array_equal(X[units.rows - 10, 0], units.X[:, 0])
+    np.testing.assert_array_equal(y[units.rows - 10], units.y)
+    assert (np.diff(hash_rows(units.X, units.y).astype(object)) >= 0).all()
+
+
+def test_fractional_weights_stay_with_their_rows():
+    X, y, weights = np.array([[3.0], [1.0], [2.0]]), np.array([0, 1, 0]), np.array([0.5, 1.0, 2.0])
+    units = as_units(training_data(X, y, weights))
+    assert len(units.X) == 3
+    np.testing.assert_array_equal(weights[units.rows - 10], units.weights)
+
+
+def test_huge_counts_are_not_written_out():
+    X, y = np.array([[3.0], [1.0]]), np.array([0, 1])
+    assert len(as_units(training_data(X, y, [MAX_UNITS // 2, MAX_UNITS // 2 + 1])).X) == 2
+    X, y = table(BaggingClassifier())
+    one = small("BaggingClassifier").fit(X, y)
+    assert_same_trees(one, small("BaggingClassifier").fit(X, y, np.full(len(y), 10**8)))
+
+
+# -- what weights mean -----------------------------------------------------------------------------
+
+
+@each_setting
+def test_weight_k_is_k_copies_in_any_order(ensemble):
+    rng = np.random.default_rng(1)
+    X, y = table(ensemble)
+    X[::7, 2] = np.nan
+    X[:, 4] = np.round(X[:, 4])
+    weights = rng.integers(0, 4, len(y))
+    weighted = clone(ensemble).fit(X, y, sample_weight=weights)
+    rows = rng.permutation(np.repeat(np.arange(len(y)), weights))
+    # The impurity of a regression tree is a sum of floats, which knows the order of its terms.
+    but = ("impurity",) if is_regressor(ensemble) else ()
+    assert_same_trees(weighted, clone(ensemble).fit(X[rows], y[rows]), but)
+    moved = rng.permutation(len(y))
+    again = clone(ensemble).fit(X[moved], y[moved], sample_weight=weights[moved])
+    assert_same_trees(weighted, again, but)
+    np.testing.assert_array_equal(weighted.predict(X), again.predict(X))
+
+
+@each_setting
+def test_fractional_weights_do_not_know_the_order_of_the_rows(ensemble):
+    rng = np.random.default_rng(2)
+    X, y = table(ensemble)
+    weights = rng.uniform(0.1, 3.0, len(y))
+    moved = rng.permutation(len(y))
+    one = clone(ensemble).fit(X, y, sample_weight=weights)
+    other = clone(ensemble).fit(X[moved], y[moved], sample_weight=weights[moved])
+    assert_same_trees(one, other, ("impurity",) if is_regressor(ensemble) else ())
+
+
+@each_setting
+@pytest.mark.parametrize("weight", [0.25, 2.0**-400])
+def test_equal_fractional_weights_are_no_weights(ensemble, weight):
+    """A quarter each is the same as one each: the unit of the weights does not matter."""
+    X, y = table(ensemble)
+    one = clone(ensemble).fit(X, y)
+    other = clone(ensemble).fit(X, y, sample_weight=np.full(len(y), weight))
+    if is_regressor(ensemble):
+        np.testing.assert_allclose(one.predict(X), other.predict(X), atol=1e-11)
+    else:
+        np.testing.assert_array_equal(one.votes(X), other.votes(X))
+    for field in ("attribute", "n_children"):
+        np.testing.assert_array_equal(
+            getattr(forest_of(one), field), getattr(forest_of(other), field)
+        )
+
+
+@each_ensemble
+def test_heavy_examples_are_heeded(ensemble):
+    """A class or a target that weighs a million times more than the rest decides all votes."""
+    X, y = table(ensemble)
+    ensemble = clone(ensemble)
+    if hasattr(ensemble, "estimator"):
+        base = ensemble._base().set_params(max_depth=1)
+        ensemble.set_params(estimator=base)
+    if isinstance(ensemble, FlippingClassifier):
+        ensemble.set_params(flip_rate=1e-7)  # no more is possible when one class has all the weight
+    if "max_depth" in ensemble.get_params():
+        ensemble.set_params(max_depth=1)
+    heavy = y > np.quantile(y, 0.7) if is_regressor(ensemble) else y == 1
+    weights = np.where(heavy, 1e6 + 0.5, 1.0)
+    predicted = ensemble.fit(X, y, sample_weight=weights).predict(X)
+    plain = clone(ensemble).fit(X, y).predict(X)
+    if is_regressor(ensemble):
+        assert predicted.mean() > plain.mean() + 0.3 * y.std()
+    else:
+        # Switched and flipped labels stay so: a share of the heavy examples is of other classes.
+        assert (predicted == 1).mean() > max((plain == 1).mean() + 0.2, 0.6)
+
+
+def test_class_weight_is_a_weight_of_the_examples_of_the_class():
+    X, y = table(BaggingClassifier())
+    factors = {0: 3.0, 1: 1.0, 2: 2.0}
+    for make in (BaggingClassifier, RandomForestClassifier):
+        given = make(n_estimators=5, class_weight=factors, random_state=0).fit(X, y)
+        weights = np.array([3.0, 1.0, 2.0])[y]
+        # Whole-number weights would be copies; these are not, by a hair.
+        weighted = make(n_estimators=5, random_state=0).fit(X, y, weights * (1 + 2.0**-40))
+        np.testing.assert_array_equal(given.votes(X), weighted.votes(X))
+    balanced = BaggingClassifier(n_estimators=5, class_weight="balanced", random_state=0).fit(X, y)
+    shares = len(y) / (3 * np.bincount(y))
+    other = BaggingClassifier(n_estimators=5, random_state=0).fit(X, y, shares[y])
+    np.testing.assert_array_equal(balanced.votes(X), other.votes(X))
+
+
+def test_balanced_classes_are_drawn_equally_often():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(200, 3)), np.repeat([0, 1], [180, 20])
+    bag = BaggingClassifier(n_estimators=50, class_weight="balanced", random_state=0).fit(X, y)
+    roots = bag.forest_.value[bag.forest_.tree_start[:-1]]
+    assert (roots.sum(axis=1) == 200).all()
+    assert stats.binomtest(int(roots[:, 1].sum()), 200 * 50, 0.5).pvalue > LEVEL
+
+
+def test_a_class_of_weight_zero_is_no_class():
+    X, y = table(ClassSwitchingClassifier())
+    weights = (y != 1).astype(np.float64)
+    for name in ("BaggingClassifier", "ClassSwitchingClassifier", "IGPEnsembleClassifier"):
+        fitted = small(name).fit(X, y, sample_weight=weights)
+        assert fitted.classes_.tolist() == [0, 2]
+        assert_same_trees(fitted, small(name).fit(X[y != 1], y[y != 1]))
