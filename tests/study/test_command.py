@@ -34,6 +34,15 @@ def test_the_command_prints_a_table_and_keeps_the_results(tmp_path):
     assert len(out.read_text().splitlines()) == 4
 
 
+@pytest.mark.parametrize(("table", "n_cells"), [("martinez-3.3", 10), ("martinez-4.2", 10)])
+def test_ensembles_are_run_and_boosting_is_said_not_to_be(capsys, table, n_cells):
+    assert main([table, "--quick", "--splits", "1", "--datasets", "waveform"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("Quick: ensembles of at most 100 members.")
+    assert f" of {n_cells} cells agree." in printed
+    assert printed.splitlines()[-1].endswith("of boosting.")
+
+
 def test_progress_is_shown_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     main(["martinez-3.2", "--datasets", "waveform", "--methods", "igp_tree", "--splits", "2"])

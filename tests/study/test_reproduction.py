@@ -9,7 +9,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from orfeon import C45Classifier, IGPTreeClassifier
+from orfeon import (
+    BaggingClassifier,
+    BoostingIGPClassifier,
+    C45Classifier,
+    CARTClassifier,
+    ClassSwitchingClassifier,
+    IGPCommitteesClassifier,
+    IGPEnsembleClassifier,
+    IGPTreeClassifier,
+)
 from orfeon.study import (
     FOLDER_VARIABLE,
     PROTOCOLS,
@@ -155,6 +164,63 @@ def test_paired_differences_are_with_the_same_settings_or_none():
         ("sonar boosting_igp T=9", 2.0),
         ("sonar boosting_igp T=99", -1.0),
     ]
+
+
+def test_smaller_ensembles_are_the_first_members_of_one_fit():
+    """What is read off a large ensemble is what a small one would have done."""
+    found = reproduce("martinez-3.3", datasets=["waveform"], n_splits=1)
+    errors = {(record.method, record.config["T"]): record.error for record in found.records}
+    assert len(errors) == len(found.records) == 10
+    X, y, X_test, y_test = Partitions("waveform", Sizes(300, 5000), stratified=False).draw(0)
+    seed = PROTOCOLS["martinez-3.3"].random_state(0)
+    cart = CARTClassifier(pruning="cv")
+    small = {
+        ("bagging", "1"): BaggingClassifier(cart, 1, random_state=seed),
+        ("bagging", "9"): BaggingClassifier(cart, 9, random_state=seed),
+        ("igp_ensemble", "9"): IGPEnsembleClassifier(9, random_state=seed),
+        ("boosting_igp", "9"): BoostingIGPClassifier(9, random_state=seed),
+        ("igp_committees", "9"): IGPCommitteesClassifier(3, 3, random_state=seed),
+    }
+    scores = {key: model.fit(X, y).score(X_test, y_test) for key, model in small.items()}
+    assert {key: errors[key] for key in scores} == pytest.approx(
+        {key: 100 * (1 - score) for key, score in scores.items()}
+    )
+
+
+def test_label_ensembles_are_smaller_when_quick():
+    found = reproduce("martinez-4.2", datasets=["twonorm"], n_splits=1, quick=True)
+    assert len(found.comparisons) == 10
+    assert {record.members for record in found.records} == {1, 100}
+    X, y, X_test, y_test = Partitions("twonorm", Sizes(300, 5000)).draw(0)
+    seed = PROTOCOLS["martinez-4.2"].random_state(0)
+    tree = C45Classifier(pruning=False, mdl_penalty=False, min_samples_leaf=1)
+    switching = ClassSwitchingClassifier(tree, 100, relative_rate=0.2, random_state=seed)
+    expected = {
+        "twonorm bagging": BaggingClassifier(C45Classifier(), 100, random_state=seed),
+        "twonorm class_switching p_hat=1/5": switching,
+    }
+    scores = {name: model.fit(X, y).score(X_test, y_test) for name, model in expected.items()}
+    means = {str(comparison.published): comparison.mean for comparison in found.comparisons}
+    assert {name: means[name] for name in scores} == pytest.approx(
+        {name: 100 * (1 - score) for name, score in scores.items()}
+    )
+
+
+def test_flipping_beyond_the_share_of_a_class_is_run_as_published(tmp_path):
+    """Warnings are errors here: the one that says so is expected."""
+    rng = np.random.default_rng(0)
+    rows = [
+        f"{u:.4f},{v:.4f},{'a' if row < 230 else 'b'}"
+        for row, (u, v) in enumerate(rng.normal(size=(351, 2)))
+    ]
+    (tmp_path / "ionosphere.csv").write_text("\n".join(["u,v,class", *rows]) + "\n")
+    found = reproduce(
+        "martinez-4.2", datasets=["ionosphere"], methods=["flipping"], n_splits=1, quick=True,
+        data=tmp_path,
+    )  # fmt: skip
+    errors = {record.config["p_hat"]: record.error for record in found.records}
+    # Most labels of the smaller class change: all is given to the larger one.
+    assert errors["4/5"] == pytest.approx(100 * 121 / 351, abs=3.0)
 
 
 class Staged:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from orfeon.study import FOLDER_VARIABLE, Reproduction, list_tables, published_cells, reproduce
+from orfeon.study.reproduction import QUICK_MEMBERS, QUICK_SPLITS
 
 
 def _names(text: str) -> list[str]:
@@ -29,7 +30,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--datasets", type=_names, metavar="A,B", help="default: all")
     parser.add_argument("--methods", type=_names, metavar="A,B", help="default: all")
     parser.add_argument(
-        "--quick", action="store_true", help="2 splits and ensembles of at most 100 members"
+        "--quick",
+        action="store_true",
+        help=f"{QUICK_SPLITS} splits and ensembles of at most {QUICK_MEMBERS} members",
     )
     parser.add_argument(
         "--data", type=Path, metavar="DIR",
@@ -102,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if terminal:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
     if options.quick:
-        print("Quick: smaller ensembles than published.\n")
+        print(f"Quick: ensembles of at most {QUICK_MEMBERS} members.\n")
     print(found)
     if options.versus is not None:
         print(f"\n{_paired(found, options.versus)}")

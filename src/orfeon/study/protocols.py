@@ -42,7 +42,7 @@ class Run:
     measure : callable
         Gives the errors of the cells from the fitted estimator and a test set.
     expected_warning : str, optional
-        Beginning of a warning that the published settings are known to cause.
+        Pattern of a warning that the published settings are known to cause.
 
     Examples
     --------
@@ -129,7 +129,8 @@ def error_percent(predictions: npt.ArrayLike, y: npt.ArrayLike) -> float:
     >>> error_percent([0, 1, 1, 1], [0, 1, 1, 0])
     25.0
     """
-    return 100.0 * float(np.mean(np.asarray(predictions) != np.asarray(y)))
+    wrong = np.asarray(predictions) != np.asarray(y)
+    return round(100.0 * float(np.mean(wrong)), 10)
 
 
 def _whole(config: dict[str, str]) -> Measure:
@@ -191,6 +192,8 @@ def _switched(method: str, name: str, rate: str, expected_warning: str | None = 
 
 #: Chapter 3 takes the version of this problem without categories.
 _NUMERIC = {"german": "german_numeric"}
+#: Published on purpose: what flipping does at rates that are too large for it.
+_BEYOND_SHARE = r"flip_rate=\S+ is not below the share of the smaller class"
 _RATES = ("4/5", "3/5", "2/5", "1/5")
 
 _SINGLE_TREES = (
@@ -214,7 +217,7 @@ _IGP_ENSEMBLES = (
     _sized(
         "boosting_igp", (9, 99),
         lambda members, seed, jobs: orfeon.BoostingIGPClassifier(
-            n_estimators=members, random_state=seed
+            n_estimators=members, random_state=seed, n_jobs=jobs
         ),
     ),
     Run(
@@ -235,7 +238,7 @@ _LABEL_ENSEMBLES = (
         _whole({}),
     ),
     *(_switched("class_switching", "ClassSwitchingClassifier", rate) for rate in _RATES),
-    *(_switched("flipping", "FlippingClassifier", rate) for rate in _RATES),
+    *(_switched("flipping", "FlippingClassifier", rate, _BEYOND_SHARE) for rate in _RATES),
 )  # fmt: skip
 
 #: The tables that can be reproduced, by name.
