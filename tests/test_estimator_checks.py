@@ -207,7 +207,7 @@ def test_weight_k_is_k_copies_and_weight_zero_is_absence(estimator, make_table):
             table = X[rows] if isinstance(X, np.ndarray) else X.iloc[rows]
             other = forest_of(estimator.fit(table, y[rows], sample_weight=given))
             # The variance is a sum of floats, which knows the order of its terms.
-            assert_same_forest(weighted, other, but=("impurity",))
+            assert_same_forest(weighted, other, but=("leaf_impurity",))
             if weighted.impurity is not None:
                 np.testing.assert_allclose(weighted.impurity, other.impurity, atol=1e-12)
 

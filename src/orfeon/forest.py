@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.kernels import route
+from orfeon.kernels import impurity, route
 from orfeon.kernels.jit import kernel_view
 from orfeon.kernels.route import ALL_BRANCHES
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: A node: routing reads nothing else. A leaf is its own first child, with threshold +inf.
 NODE = np.dtype([("threshold", "<f8"), ("attribute", "<i4"), ("first_child", "<i4")])
 #: Arrays with one entry per node, beside the nodes themselves.
-PER_NODE = ("n_children", "missing", "label", "value", "node_weight", "impurity")
+PER_NODE = ("n_children", "missing", "label", "value", "node_weight")
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -52,7 +52,7 @@ class Forest:
     missing : ndarray of uint16
         Branch of a missing value, ``ALL_BRANCHES`` for all of them.
     label : ndarray of int32
-        The class each node votes for (zeros in regression).
+        The class each node votes for; empty in regression.
     value : ndarray of shape (n_nodes, n_outputs)
         Class weights, or the mean target.
     n_classes : int
@@ -63,8 +63,10 @@ class Forest:
         Branch tables of categorical tests.
     projections : tuple of three arrays
         Start, attributes and weights of the linear combinations.
-    node_weight, impurity : ndarray, optional
-        Regression only: weight and variance of each node (classification has them in ``value``).
+    node_weight : ndarray, optional
+        Regression only: weight of each node (classification has it in ``value``).
+    leaf_impurity : ndarray of shape (n_leaves,), optional
+        Regression only: variance of each leaf, from which those of all nodes follow.
 
     Examples
     --------
@@ -89,8 +91,8 @@ class Forest:
     projections: tuple[Integers, npt.NDArray[np.int32], Floats] = field(
         default_factory=_empty_projections
     )
-    node_weight: Floats | None = None
-    impurity: Floats | None = None
+    node_weight: npt.NDArray[Any] | None = None
+    leaf_impurity: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.tree_start) - 1
@@ -173,14 +175,26 @@ class Forest:
             self.value,
         ]
         arrays += [self.n_categories, self.branches, *self.projections]
-        arrays += [a for a in (self.node_weight, self.impurity) if a is not None]
+        arrays += [a for a in (self.node_weight, self.leaf_impurity) if a is not None]
         return int(sum(a.nbytes for a in arrays))
 
     def weights(self) -> Floats:
         """Weight of the training examples in each node."""
         if self.node_weight is not None:
-            return self.node_weight
+            return np.asarray(self.node_weight, dtype=np.float64)
         return np.asarray(self.value.sum(axis=1, dtype=np.float64))
+
+    @property
+    def impurity(self) -> Floats | None:
+        """Variance of each node, where it is known; regression only."""
+        if self.leaf_impurity is None or self.node_weight is None:
+            return None
+        variance = np.zeros(len(self.nodes))
+        impurity.variances(
+            self.tree_start, self.first_child, self.n_children, self.value, self.weights(),
+            self.leaf_impurity, variance,
+        )  # fmt: skip
+        return variance
 
     # -- prediction ----------------------------------------------------------------------------
 
@@ -303,14 +317,13 @@ class Forest:
         return np.asarray(self._shares()[at])
 
     @cached_property
-    def _purity(self) -> tuple[Floats, npt.NDArray[np.int32]]:
-        """Weight of each node (1 if it has none), and its class if there is only one (else -1)."""
+    def _pure_label(self) -> npt.NDArray[np.int32]:
+        """The class of each node if there is only one in it, else -1; empty in regression."""
         if self.n_classes == 0:
-            return np.zeros(0), np.zeros(0, np.int32)
-        total = np.where(self.weights() > 0, self.weights(), 1.0)
+            return np.zeros(0, np.int32)
         own = self.value[np.arange(len(self.label)), self.label]
         pure = (own > 0) & ((self.value > 0).sum(axis=1) == 1)
-        return total, np.where(pure, self.label, -1).astype(np.int32)
+        return np.where(pure, self.label, -1).astype(np.int32)
 
     def _shares(self) -> npt.NDArray[np.float64]:
         if self.n_classes == 0:
@@ -337,11 +350,11 @@ class Forest:
         out = np.zeros((len(X), self.value.shape[1]))
         if self._is_quick(X):
             route.sum_supports_ordered(
-                *self._words(), self.tree_start, kernel_view(X), self.value, *self._purity, out
+                *self._words(), self.tree_start, kernel_view(X), self.value, self._pure_label, out
             )
         else:
             leaves = np.ascontiguousarray(self._leaves(X).T)
-            route.sum_supports(leaves, self.tree_start, self.value, *self._purity, out)
+            route.sum_supports(leaves, self.tree_start, self.value, self._pure_label, out)
         out /= len(self)
         return out
 
@@ -488,11 +501,18 @@ class Forest:
             nodes=self.nodes[at],
             n_children=self.n_children[at],
             missing=self.missing[at],
-            label=self.label[at],
+            label=self.label[at] if len(self.label) else self.label,
             value=self.value[at],
             node_weight=None if self.node_weight is None else self.node_weight[at],
-            impurity=None if self.impurity is None else self.impurity[at],
+            leaf_impurity=self._leaf_impurity_of(at),
         )
+
+    def _leaf_impurity_of(self, at: Integers) -> Floats | None:
+        """Variances of the leaves among some nodes."""
+        if self.leaf_impurity is None:
+            return None
+        place = np.cumsum(self.is_leaf) - 1
+        return self.leaf_impurity[place[at[self.is_leaf[at]]]]
 
     @staticmethod
     def concatenate(forests: Sequence[Forest]) -> Forest:
@@ -549,7 +569,7 @@ class Forest:
                 np.concatenate([f.projections[1] for f in forests]),
                 np.concatenate([f.projections[2] for f in forests]),
             ),
-            **{name: join(name) for name in (*PER_NODE, "branches")},
+            **{name: join(name) for name in (*PER_NODE, "leaf_impurity", "branches")},
         )
 
     def validate(self) -> Forest:

@@ -72,8 +72,9 @@ def node_impurities(forest: Forest, criterion: str) -> Floats:
         Impurities.
     """
     _check_cost("criterion", criterion, forest)
-    if forest.impurity is not None:
-        return forest.impurity
+    variance = forest.impurity
+    if variance is not None:
+        return variance
     value = forest.value.astype(np.float64)
     total = value.sum(axis=1, keepdims=True)
     share = np.divide(value, total, out=np.zeros_like(value), where=total > 0)
@@ -148,11 +149,13 @@ def cut_at(forest: Forest, cut: npt.NDArray[np.bool_]) -> Forest:
     nodes["threshold"][leaf] = np.inf
     nodes["attribute"][leaf] = 0
     missing[leaf] = 0
+    impurity = forest.impurity
     return forest._replace(
         tree_start=start, nodes=nodes, n_children=n_children, missing=missing,
-        label=forest.label[keep], value=forest.value[keep],
+        label=forest.label[keep] if len(forest.label) else forest.label,
+        value=forest.value[keep],
         node_weight=None if forest.node_weight is None else forest.node_weight[keep],
-        impurity=None if forest.impurity is None else forest.impurity[keep],
+        leaf_impurity=None if impurity is None else impurity[keep][leaf],
     )  # fmt: skip
 
 

@@ -76,8 +76,9 @@ def nested(forest: Forest, tree: int = 0) -> Node:
             start = int(threshold)
             table = forest.branches[start : start + int(forest.n_categories[attribute])]
             branches, threshold = tuple(int(b) for b in table), math.nan
+        label = int(forest.label[at]) if forest.n_classes else 0
         node = Node(
-            index, depth, int(forest.label[at]), forest.value[at], attribute, threshold, branches,
+            index, depth, label, forest.value[at], attribute, threshold, branches,
             int(forest.missing[at]), [], parent,
         )  # fmt: skip
         first = int(forest.first_child[at])

@@ -94,15 +94,16 @@ def random_forest(
     n_children = np.array(planter.n_children, np.uint16)
     value: Any = np.maximum(rng.integers(-3, 5, (n, n_classes or 1)), 0).astype(np.uint32)
     most = value == value.max(axis=1, keepdims=True)
+    label = np.argmax(most + rng.random(value.shape), axis=1).astype(np.int32)
     weight = None
     if n_classes == 0:
-        value, weight = rng.normal(size=(n, 1)), rng.uniform(0.5, 2.0, n)
+        value, weight, label = rng.normal(size=(n, 1)), rng.uniform(0.5, 2.0, n), label[:0]
     return Forest(
         tree_start=np.array(planter.tree_start),
         nodes=np.array(planter.nodes, dtype=NODE),
         n_children=n_children,
         missing=np.array(planter.missing, np.uint16),
-        label=np.argmax(most + rng.random(value.shape), axis=1).astype(np.int32),
+        label=label,
         value=value,
         n_classes=n_classes,
         n_categories=np.array(N_CATEGORIES),
@@ -113,7 +114,7 @@ def random_forest(
             np.array([w for _, w in planter.terms], np.float64),
         ),
         node_weight=weight,
-        impurity=None if weight is None else rng.uniform(0, 1, n),
+        leaf_impurity=None if weight is None else rng.uniform(0, 1, int((n_children == 0).sum())),
     )
 
 

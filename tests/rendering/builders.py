@@ -85,14 +85,14 @@ def plant(root: Sprout, schema: Schema, n_classes: int) -> Forest:
         nodes=nodes,
         n_children=np.array([len(s.children) for s in sprouts], np.uint16),
         missing=np.array([s.missing for s in sprouts], np.uint16),
-        label=np.array(label, np.int32),
+        label=np.array(label if n_classes else [], np.int32),
         value=value,
         n_classes=n_classes,
         n_categories=schema.n_categories,
         branches=np.array(branches, np.uint16),
         projections=(np.array(starts, np.int64), np.array(attributes, np.int32), np.array(weights)),
         node_weight=None if n_classes else weight,
-        impurity=None if n_classes else variance,
+        leaf_impurity=None if n_classes else variance[[not s.children for s in sprouts]],
     ).validate()
 
 

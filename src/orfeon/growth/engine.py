@@ -241,24 +241,25 @@ class Prepared:
         stats = stats[:n]
         sizes, ones = np.diff(starts), np.ones(len(starts) - 1)
         scale = np.repeat(self.whole.scale * ones, sizes)
-        node_weight = impurity = None
+        node_weight = leaf_impurity = None
         value: npt.NDArray[Any]
+        exact = self.whole.exact.all()
         if self.n_classes:
-            exact = self.whole.exact.all()
             value = stats.astype(np.uint32) if exact else stats / scale[:, None]
         else:
             weight = stats[:, 0].astype(np.float64)
-            node_weight = weight / scale
+            node_weight = stats[:, 0].astype(np.uint32) if exact else weight / scale
             centre = np.repeat(self.centre * ones, sizes)
             target_scale = np.repeat(self.target_scale * ones, sizes)
             value = (centre + stats[:, 1] / weight / target_scale)[:, None]
-            impurity = spread[:n] / weight
+            is_leaf = n_children[:n] == 0
+            leaf_impurity = spread[:n][is_leaf] / weight[is_leaf]
         return Forest(
             tree_start=starts,
             nodes=packed,
             n_children=n_children[:n].copy(),
             missing=missing[:n].copy(),
-            label=label[:n].copy(),
+            label=label[: n if self.n_classes else 0].copy(),
             value=value,
             n_classes=self.n_classes,
             n_categories=self.table.schema.n_categories,
@@ -269,7 +270,7 @@ class Prepared:
                 term_weight[: used[2]].copy(),
             ),
             node_weight=node_weight,
-            impurity=impurity,
+            leaf_impurity=leaf_impurity,
         )
 
 

@@ -143,13 +143,13 @@ def apply_ordered(thresholds, links, tree_start, X, leaves):
 
 
 @array_step
-def add_supports(leaves, n, root, value, total, pure_label, out, first):
+def add_supports(leaves, n, root, value, pure_label, out, first):
     """Add what the leaves that ``n`` rows reach in one tree say of them.
 
-    That is their class shares, or their value where ``total`` is empty (regression). In unpruned
-    forests nearly every leaf is pure: one class gets everything.
+    That is their class shares, or their value where ``pure_label`` is empty (regression). In
+    unpruned forests nearly every leaf is pure: one class gets everything.
     """
-    if total.shape[0] == 0:
+    if pure_label.shape[0] == 0:
         for i in range(n):
             out[first + i, 0] += value[root + np.uint64(leaves[i]), 0]
         return
@@ -159,12 +159,16 @@ def add_supports(leaves, n, root, value, total, pure_label, out, first):
         if label >= 0:
             out[np.uint64(first + i), np.uint64(label)] += 1.0
         else:
+            total = 0.0
             for c in range(value.shape[1]):
-                out[first + i, c] += value[at, c] / total[at]
+                total += value[at, c]
+            if total > 0.0:
+                for c in range(value.shape[1]):
+                    out[first + i, c] += value[at, c] / total
 
 
 @kernel
-def sum_supports_ordered(thresholds, links, tree_start, X, value, total, pure_label, out):
+def sum_supports_ordered(thresholds, links, tree_start, X, value, pure_label, out):
     """Add up what the leaves reached say; as ``apply_ordered`` and ``sum_supports``.
 
     Rows go through in blocks, tree after tree: a tree and the block's sums stay in the cache.
@@ -178,7 +182,7 @@ def sum_supports_ordered(thresholds, links, tree_start, X, value, total, pure_la
         for t in range(tree_start.shape[0] - 1):
             route_block(thresholds, links, tree_start[t], x, d, first, last, buffer)
             root = np.uint64(tree_start[t])
-            add_supports(buffer, last - first, root, value, total, pure_label, out, first)
+            add_supports(buffer, last - first, root, value, pure_label, out, first)
 
 
 @kernel
@@ -289,11 +293,11 @@ def supports_fractional(attribute, threshold, first_child, n_children, missing, 
 
 
 @kernel
-def sum_supports(leaves, tree_start, value, total, pure_label, out):
+def sum_supports(leaves, tree_start, value, pure_label, out):
     """Add up what the leaves reached (trees, rows) say, tree after tree."""
     for t in range(leaves.shape[0]):
         root = np.uint64(tree_start[t])
-        add_supports(leaves[t], leaves.shape[1], root, value, total, pure_label, out, np.int64(0))
+        add_supports(leaves[t], leaves.shape[1], root, value, pure_label, out, np.int64(0))
 
 
 @kernel

@@ -232,7 +232,8 @@ def _nodes(forest: Forest) -> tuple[NodeView, ...]:
             n_leaves[node] = n_leaves[first : first + width].sum()
     regression = forest.n_classes == 0
     weight = forest.weights() if not regression or forest.node_weight is not None else None
-    deviation = None if forest.impurity is None else np.sqrt(np.maximum(forest.impurity, 0.0))
+    variance = forest.impurity
+    deviation = None if variance is None else np.sqrt(np.maximum(variance, 0.0))
     value = forest.value.astype(np.float64)
     shares = np.empty((n_nodes, 0)) if regression else forest._shares()
     return tuple(
