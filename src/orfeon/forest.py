@@ -512,7 +512,7 @@ class Forest:
         if self.leaf_impurity is None:
             return None
         place = np.cumsum(self.is_leaf) - 1
-        return self.leaf_impurity[place[at[self.is_leaf[at]]]]
+        return np.asarray(self.leaf_impurity[place[at[self.is_leaf[at]]]])
 
     @staticmethod
     def concatenate(forests: Sequence[Forest]) -> Forest:

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
-from orfeon.ensembles.units import as_units
+from orfeon.ensembles.units import as_units, digest_of
 from orfeon.forest import Forest
 from orfeon.growth.blocks import MOST, run_in_blocks
 from orfeon.importance import impurity_importances
@@ -132,9 +132,7 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
         first = before.check(self, self._n_members)
         if not first:
             self._sequence = seed_sequence(self.random_state)
-        if self.warm_start:
-            rows = data.X if self._has_trees else data
-            self._digest = joblib.hash((rows, examples.labels, examples.weights))
+        self._digest = examples.digest
         recipe = Recipe(examples, self._perturb, self._sequence, self._leaves_out())
         members = range(first, self._n_members)
         self._check_weights(examples)
@@ -215,7 +213,7 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
             data = as_units(self._read(X, y, sample_weight, reset=reset))
             examples = Examples(
                 data.y, data.weighted_by_class, data.n_classes, data.schema.n_attributes,
-                data.rows, data.n_given,
+                data.rows, data.n_given, digest_of(data),
             )  # fmt: skip
             return data, examples
         rows, y, weights, taken, n_given = self._read_examples(X, y, sample_weight, reset=reset)
@@ -223,7 +221,10 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
         codes, n_classes, factors = self._code_target(y, weights)
         if factors is not None:
             weights = weights * factors[codes]
-        examples = Examples(codes, weights, n_classes, self.n_features_in_, taken, n_given)
+        examples = Examples(
+            codes, weights, n_classes, self.n_features_in_, taken, n_given,
+            joblib.hash((rows, codes, weights)),
+        )  # fmt: skip
         return rows, examples
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:

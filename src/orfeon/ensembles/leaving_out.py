@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import r2_score
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from orfeon.ensembles.base import IndependentEnsemble
 from orfeon.ensembles.out_of_bag import (
@@ -19,8 +21,10 @@ from orfeon.ensembles.out_of_bag import (
     out_of_bag_classes,
     out_of_bag_predictions,
 )
+from orfeon.ensembles.perturbation import draw_seed, member_generator
 from orfeon.ensembles.training import Recipe
 from orfeon.forest import Forest
+from orfeon.inspection.neighbourhood import forest_weights, proximities
 from orfeon.permutation import PermutationImportances, oob_permutation_importances
 
 Importance = Literal["impurity", "permutation"]
@@ -46,6 +50,78 @@ class LeavingOut(IndependentEnsemble):
 
     def _leaves_out(self) -> bool:
         return self.oob_score or self.importance == "permutation"
+
+    def in_bag(self, X: Any, y: Any, sample_weight: Any = None) -> npt.NDArray[Any]:
+        """How often each training example is in each member's sample.
+
+        It is not kept but drawn again, so the training set has to be given once more.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training set, as it was given to ``fit``; its rows may come in another order.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Counts, or weights where members weigh examples; 0 where the member did not see it.
+        """
+        check_is_fitted(self, "members_")
+        reader = copy(self)
+        _, examples = reader._read_all(X, y, sample_weight)
+        if examples.digest != getattr(self, "_digest", None):
+            raise ValueError(
+                "X, y and sample_weight are not the training set of the last fit; what the members "
+                "saw of them is not known."
+            )
+        reader._prepare(examples, range(len(self.members_), len(self.members_)))
+        counts = np.zeros((len(self.members_), examples.n_given))
+        for t, row in enumerate(counts):
+            rng = member_generator(self._sequence, t)
+            draw_seed(rng)
+            weights = reader._perturb(examples, rng, t).weights
+            np.add.at(row, examples.rows, examples.weights if weights is None else weights)
+        return counts
+
+    def proximities(self, X: Any, Z: Any = None) -> npt.NDArray[np.float64]:
+        """Share of the trees in which two rows reach the same leaf.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+        Z : array or data frame of shape (n_others, n_attributes), optional
+            Other rows; by default the same.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_others)
+            Proximities.
+        """
+        others = None if Z is None else self._rows(Z)
+        return proximities(self.forest_, self._rows(X), others)
+
+    def example_weights(
+        self, X_new: Any, X: Any, y: Any, sample_weight: Any = None
+    ) -> npt.NDArray[np.float64]:
+        """The forest as a weighted neighbourhood: what each training example counts for a new row.
+
+        Parameters
+        ----------
+        X_new : array or data frame of shape (n_new, n_attributes)
+            Rows to be predicted.
+        X, y, sample_weight
+            The training set, as it was given to ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_rows)
+            Weights W(x_i, x) that sum to one for each new row. The prediction of a regression
+            forest, and the class supports of a classification forest, are weighted means of the
+            training targets with these weights.
+        """
+        in_bag = self.in_bag(X, y, sample_weight)
+        return forest_weights(self.forest_, self._rows(X), self._rows(X_new), in_bag)
 
     def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
         for name in [n for n in self.__dict__ if n.startswith("oob_") and n.endswith("_")]:

@@ -36,6 +36,8 @@ class Examples:
         Which of the rows given each is; copies of one row share a number.
     n_given : int, optional
         How many rows were given, those of weight 0 among them.
+    digest : object, optional
+        The same for the same examples, and hardly for others.
     """
 
     labels: npt.NDArray[Any]
@@ -44,6 +46,7 @@ class Examples:
     n_attributes: int
     rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     n_given: int = 0
+    digest: Any = None
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -8,6 +8,7 @@ the same set of examples gives the same ensemble however it was written down.
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,22 @@ def hash_rows(X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> Hashes:
         columns = slice(first, min(first + width, n_attributes))
         hashes += (_words(X[:, columns]) * factors[columns]).sum(axis=1, dtype=np.uint64)
     return _mix(hashes)
+
+
+def digest_of(units: TrainingData) -> str:
+    """A word for a set of examples, the same however they were ordered.
+
+    Parameters
+    ----------
+    units : TrainingData
+        Units, in the order of their content.
+
+    Returns
+    -------
+    str
+        The word.
+    """
+    return sha256(hash_rows(units.X, units.y).tobytes() + units.weights.tobytes()).hexdigest()
 
 
 def as_units(data: TrainingData) -> TrainingData:
