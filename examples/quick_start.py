@@ -11,43 +11,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.ensemble import BaggingClassifier
+from sklearn import ensemble
 from sklearn.tree import DecisionTreeClassifier
 
-from orfeon import CARTClassifier, Forest, Table
+from orfeon import (
+    BaggingClassifier,
+    CARTClassifier,
+    ClassSwitchingClassifier,
+    RandomForestClassifier,
+)
 from orfeon.datasets import problem
-from orfeon.growth import grow_forest
 from orfeon.rendering import export_text
 
 Array = npt.NDArray[Any]
 
 PROBLEMS = ("waveform", "twonorm", "threenorm")
 N_TRAIN, N_TEST, N_TREES = 300, 5000, 200
-
-
-# -- Ensembles: every tree sees the data a little differently ------------------------------------
-
-
-def bagging(X: Array, y: Array, n_trees: int = N_TREES, seed: int = 0) -> Forest:
-    """Each tree sees a bootstrap sample: how often each example was drawn is its weight."""
-    rng = np.random.default_rng(seed)
-    n_rows = len(y)
-    counts = rng.multinomial(n_rows, np.full(n_rows, 1 / n_rows), size=n_trees)
-    seeds = rng.integers(2**63, size=n_trees, dtype=np.uint64)
-    return grow_forest(Table(X), y, n_classes=int(y.max()) + 1, weights=counts, seeds=seeds)
-
-
-def class_switching(X: Array, y: Array, n_trees: int = N_TREES, seed: int = 0) -> Forest:
-    """Each tree sees all examples, many of which were given another class at random."""
-    rng = np.random.default_rng(seed)
-    n_rows, n_classes = len(y), int(y.max()) + 1
-    n_switched = round(0.6 * (n_classes - 1) / n_classes * n_rows)
-    labels = np.tile(y, (n_trees, 1))
-    for own in labels:
-        rows = rng.choice(n_rows, n_switched, replace=False)
-        own[rows] = (own[rows] + rng.integers(1, n_classes, size=n_switched)) % n_classes
-    seeds = rng.integers(2**63, size=n_trees, dtype=np.uint64)
-    return grow_forest(Table(X), labels, n_classes=n_classes, seeds=seeds)
 
 
 # -- The methods compared ------------------------------------------------------------------------
@@ -61,13 +40,17 @@ class Method(NamedTuple):
     counterpart: str | None = None
 
 
+def _scikit_learn_bagging(X: Array, y: Array) -> Any:
+    tree = DecisionTreeClassifier()
+    return ensemble.BaggingClassifier(tree, n_estimators=N_TREES, random_state=0).fit(X, y)
+
+
 METHODS = [
     Method("scikit-learn: one tree", lambda X, y: DecisionTreeClassifier(random_state=0).fit(X, y)),
+    Method("scikit-learn: bagging", _scikit_learn_bagging),
     Method(
-        f"scikit-learn: bagging, {N_TREES} trees",
-        lambda X, y: BaggingClassifier(
-            DecisionTreeClassifier(), n_estimators=N_TREES, random_state=0
-        ).fit(X, y),
+        "scikit-learn: random forest",
+        lambda X, y: ensemble.RandomForestClassifier(N_TREES, random_state=0).fit(X, y),
     ),
     Method(
         "orfeon: one tree",
@@ -79,21 +62,27 @@ METHODS = [
         lambda X, y: CARTClassifier(pruning="cv", random_state=0).fit(X, y),
     ),
     Method(
-        f"orfeon: bagging, {N_TREES} trees",
-        bagging,
-        counterpart=f"scikit-learn: bagging, {N_TREES} trees",
+        "orfeon: bagging",
+        lambda X, y: BaggingClassifier(n_estimators=N_TREES, random_state=0).fit(X, y),
+        counterpart="scikit-learn: bagging",
     ),
-    Method(f"orfeon: class-switching, {N_TREES} trees", class_switching),
+    Method(
+        "orfeon: random forest",
+        lambda X, y: RandomForestClassifier(N_TREES, random_state=0).fit(X, y),
+        counterpart="scikit-learn: random forest",
+    ),
+    Method(
+        "orfeon: class-switching",
+        lambda X, y: ClassSwitchingClassifier(n_estimators=N_TREES, random_state=0).fit(X, y),
+    ),
 ]
 
 
 def leaves_of_a_tree(model: Any) -> float:
     """Leaves of a tree, or their mean over the trees of an ensemble."""
-    if isinstance(model, BaggingClassifier):
-        return float(np.mean([tree.get_n_leaves() for tree in model.estimators_]))
     if hasattr(model, "get_n_leaves"):
         return float(model.get_n_leaves())
-    return float(model.n_leaves.mean())
+    return float(np.mean([tree.get_n_leaves() for tree in model.estimators_]))
 
 
 def timed(train: Callable[[Array, Array], Any], X: Array, y: Array) -> tuple[Any, float]:
@@ -146,12 +135,23 @@ def warm_up() -> None:
 
 def main() -> None:
     print(
-        "This trains single trees and ensembles of trees on three synthetic problems, with orfeon "
-        "and with\nscikit-learn, on one thread, and compares their test errors and training times."
+        f"This trains single trees and ensembles of {N_TREES} trees on three synthetic problems, "
+        "with orfeon\nand with scikit-learn, on one thread, and compares test errors and training "
+        "times."
     )
     warm_up()
     for name in PROBLEMS:
         compare_methods(name)
+
+    print("\nNo test set? Members are asked about the examples they did not see (out-of-bag):\n")
+    for name in PROBLEMS:
+        X, y = problem(name).sample(N_TRAIN, random_state=0)
+        X_test, y_test = problem(name).sample(N_TEST, random_state=1)
+        bag = BaggingClassifier(n_estimators=N_TREES, oob_score=True, random_state=0).fit(X, y)
+        print(
+            f"  {name:10} out-of-bag error {bag.oob_error_:6.1%}   "
+            f"test error {1 - bag.score(X_test, y_test):6.1%}"
+        )
 
     print("\nThe pruned tree of the waveform problem; (examples/errors) are of the training set:\n")
     X, y = problem("waveform").sample(N_TRAIN, random_state=0)
