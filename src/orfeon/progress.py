@@ -221,6 +221,22 @@ class Progress:
         if self._bar is not None:
             self._bar.update(n)
 
+    def update_and_ask(self, n: int = 1) -> bool:
+        """Say that more members are done, and ask whether these are enough.
+
+        Parameters
+        ----------
+        n : int, default=1
+            How many more.
+
+        Returns
+        -------
+        bool
+            Whether a callback asked to train no more members.
+        """
+        self.update(n)
+        return self.stop_requested
+
     @property
     def stop_requested(self) -> bool:
         """Whether a callback asked to train no more members."""

@@ -85,6 +85,7 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
     def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
         """What trains a block of members."""
         if isinstance(self.estimator_, BaseTree):
+            self.estimator_._prepare(data)
             return TreeTraining(
                 self.estimator_, data, recipe, getattr(self, "classes_", np.empty(0))
             )
@@ -146,7 +147,7 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
                 most = max(1, min(MOST, _WATCHED // len(examples)))
             blocks = run_in_blocks(
                 self._training(data, recipe), members, self.n_jobs,
-                progress.update if watched else None, most=most, prefer=self._prefer,
+                progress.update_and_ask if watched else None, most=most, prefer=self._prefer,
             )  # fmt: skip
             parts = [block.members for block in blocks if block.members is not None]
             self.members_ = concatenate([before.members, *parts] if first else parts)

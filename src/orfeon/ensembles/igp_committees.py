@@ -119,6 +119,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
         self.random_state = random_state
 
     def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
+        self.estimator_._prepare(data)
         return _CommitteeTraining(Boosting(self.estimator_, data, recipe), self.n_estimators)
 
     @property

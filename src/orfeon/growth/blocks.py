@@ -19,7 +19,7 @@ def run_in_blocks(
     work: Callable[[slice], Result],
     members: range,
     n_jobs: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], Any] | None = None,
     *,
     most: int = MOST,
     prefer: Literal["threads", "processes"] = "threads",
@@ -35,7 +35,8 @@ def run_in_blocks(
     n_jobs : int, optional
         Threads or processes. joblib runs them, so its backends (Dask, Ray) may take their place.
     progress : callable, optional
-        Called in this thread with the number of members of each finished block.
+        Called in this thread with the number of members of each finished block; no more blocks are
+        waited for when it returns something true.
     most : int, default=64
         Members in a block at most.
     prefer : {"threads", "processes"}, default="threads"
@@ -59,10 +60,10 @@ def run_in_blocks(
 
     def done(results: Iterable[Result]) -> list[Result]:
         finished = []
-        for block, result in zip(blocks, results, strict=True):
+        for block, result in zip(blocks, results, strict=False):  # it may be left early
             finished.append(result)
-            if progress is not None:
-                progress(block.stop - block.start)
+            if progress is not None and progress(block.stop - block.start):
+                break
         return finished
 
     if serial or len(blocks) == 1:

@@ -21,6 +21,7 @@ from orfeon.kernels.block import (
     grow_random,
 )
 from orfeon.kernels.grow import NO_LIMIT
+from orfeon.kernels.jit import kernel_view
 from orfeon.table import Table
 
 Integers = npt.NDArray[np.int64]
@@ -74,10 +75,12 @@ class Growth:
 
 
 def _columns(table: Table) -> tuple[Any, ...]:
-    return (
+    arrays = (
         table.records.ravel(), table.ranks.ravel(), table.segment, table.kind, table.n_values,
-        table.value_start, table.values, table.shift, table.mask, table.n_rows,
+        table.value_start, table.values,
     )  # fmt: skip
+    # A table that came from another process may be mapped from a file, read-only.
+    return (*map(kernel_view, arrays), table.shift, table.mask, table.n_rows)
 
 
 def _criteria(growth: Growth, n_classes: int, whole: Whole) -> Integers:

@@ -73,6 +73,10 @@ class BaseTree(TabularEstimator):
     def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
         """Grow a tree from each sample; also what else a tree fitted alone shows as attributes."""
 
+    def _prepare(self, data: TrainingData) -> None:
+        """Make what all trees share, before threads would make it each."""
+        _ = data.table
+
     @property
     def _impurity(self) -> str:
         """The impurity that importances are measured in."""

@@ -66,6 +66,11 @@ class _CART(BaseTree):
             n_best=self.n_best,
         )
 
+    def _prepare(self, data: TrainingData) -> None:
+        super()._prepare(data)
+        if isinstance(self.pruning, str):
+            _ = data.groups
+
     def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
         how: dict[str, Any] = {
             "n_classes": data.n_classes,
