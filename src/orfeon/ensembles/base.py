@@ -214,16 +214,15 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
             data = as_units(self._read(X, y, sample_weight, reset=reset))
             examples = Examples(
                 data.y, data.weighted_by_class, data.n_classes, data.schema.n_attributes,
-                data.rows, data.n_given, digest_of(data),
+                data.rows, data.n_given, data.weights, digest_of(data),
             )  # fmt: skip
             return data, examples
         rows, y, weights, taken, n_given = self._read_examples(X, y, sample_weight, reset=reset)
         rows = self._check_rows(rows, reset=reset)
         codes, n_classes, factors = self._code_target(y, weights)
-        if factors is not None:
-            weights = weights * factors[codes]
+        weighted = weights if factors is None else weights * factors[codes]
         examples = Examples(
-            codes, weights, n_classes, self.n_features_in_, taken, n_given,
+            codes, weighted, n_classes, self.n_features_in_, taken, n_given, weights,
             joblib.hash((rows, codes, weights)),
         )  # fmt: skip
         return rows, examples

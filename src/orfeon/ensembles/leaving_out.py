@@ -134,7 +134,7 @@ class LeavingOut(IndependentEnsemble):
         X = data.X[one] if self._has_trees else _safe_indexing(data, one)
         y = examples.labels[one]
         weights = np.bincount(
-            np.unique(examples.rows, return_inverse=True)[1], weights=examples.weights
+            np.unique(examples.rows, return_inverse=True)[1], weights=examples.sample_weights
         )
         if self.oob_score:
             self._keep_estimates(X, y, weights, out, examples.rows[one], examples.n_given)

@@ -183,6 +183,7 @@ class _Partitioned(LeavingOut):
         parts = [block.members for block in blocks]
         self.members_ = concatenate(parts if begins else [self.members_, *parts])
         self.n_chunks_ += 1
+        self._digest = None  # there is no one training set any more
         return self
 
     def _perturb_chunk(
@@ -324,6 +325,7 @@ class PartitionedClassifier(VotingClassifierMixin, _Partitioned):
                     "classes must be passed on the first call to partial_fit, and to fit_chunks: "
                     "all classes that will ever come."
                 )
+            self._known_classes = self.classes_
             return
         given = np.unique(classes)
         if not begins and not np.array_equal(given, self.classes_):

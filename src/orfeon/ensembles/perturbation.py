@@ -27,7 +27,7 @@ class Examples:
     labels : ndarray of shape (n_rows,)
         Class codes or targets.
     weights : ndarray of shape (n_rows,)
-        Weights; ones unless they are fractional.
+        Weights, those of the classes among them; ones unless they are fractional.
     n_classes : int
         Number of classes, 0 in regression.
     n_attributes : int
@@ -36,6 +36,8 @@ class Examples:
         Which of the rows given each is; copies of one row share a number.
     n_given : int, optional
         How many rows were given, those of weight 0 among them.
+    sample_weights : ndarray of shape (n_rows,), optional
+        The weights without those of the classes; errors are weighted by these.
     digest : object, optional
         The same for the same examples, and hardly for others.
     """
@@ -46,6 +48,7 @@ class Examples:
     n_attributes: int
     rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     n_given: int = 0
+    sample_weights: Floats = field(default_factory=lambda: np.zeros(0))
     digest: Any = None
 
     def __len__(self) -> int:
