@@ -5,6 +5,7 @@ from __future__ import annotations
 #: Suites by name and the modules they live in. A suite is a function ``suite(quick) -> Suite``.
 SUITES = {
     "trees": "benchmarks.trees",
+    "ensembles": "benchmarks.ensembles",
     "start": "benchmarks.start",
     "scale": "benchmarks.scale",
 }

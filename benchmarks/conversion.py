@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import is_classifier
 
 from orfeon.forest import NODE, Forest
+
+Floats = npt.NDArray[np.float64]
 
 
 def _breadth_first(tree: Any) -> npt.NDArray[np.int64]:
@@ -20,7 +23,14 @@ def _breadth_first(tree: Any) -> npt.NDArray[np.int64]:
     return np.concatenate(levels)
 
 
-def _one_tree(tree: Any) -> Forest:
+def _as_counts(weights: Floats) -> npt.NDArray[Any]:
+    """Weights in the type that orfeon has for whole numbers, where they are."""
+    counts = np.rint(weights)
+    whole = np.allclose(weights, counts, rtol=0, atol=1e-6)
+    return np.asarray(counts, np.uint32) if whole else weights
+
+
+def _one_tree(tree: Any, n_classes: int) -> Forest:
     order = _breadth_first(tree)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
@@ -30,33 +40,51 @@ def _one_tree(tree: Any) -> Forest:
     nodes["threshold"] = np.where(leaf, np.inf, tree.threshold[order])
     nodes["attribute"] = np.where(leaf, 0, tree.feature[order])
     nodes["first_child"] = np.where(leaf, np.arange(len(order)), place[left])
-    value = tree.value[order, 0]
-    value = value / value.sum(axis=1, keepdims=True)
     missing = np.where(leaf | (tree.missing_go_to_left[order] != 0), 0, 1)
     return Forest(
         tree_start=np.array([0, len(order)]),
         nodes=nodes,
         n_children=np.where(leaf, 0, 2).astype(np.uint16),
         missing=missing.astype(np.uint16),
-        label=np.argmax(value, axis=1).astype(np.int32),
-        value=value,
-        n_classes=value.shape[1],
+        n_classes=n_classes,
         n_categories=np.zeros(tree.n_features, np.int64),
+        **(_said_of_classes(tree, order) if n_classes else _said_of_target(tree, order, leaf)),
     )
 
 
+def _said_of_classes(tree: Any, order: npt.NDArray[np.int64]) -> dict[str, Any]:
+    """Weights of the classes, and the class of each node."""
+    value = tree.value[order, 0]
+    shares = value / value.sum(axis=1, keepdims=True)
+    weights = _as_counts(shares * tree.weighted_n_node_samples[order, None])
+    return {"value": weights, "label": np.argmax(weights, axis=1).astype(np.int32)}
+
+
+def _said_of_target(
+    tree: Any, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_]
+) -> dict[str, Any]:
+    """Means and weights of the nodes, and variances of the leaves."""
+    return {
+        "value": tree.value[order, 0],
+        "label": np.zeros(0, np.int32),
+        "node_weight": _as_counts(tree.weighted_n_node_samples[order]),
+        # A leaf of equal targets may have a little less than nothing.
+        "leaf_impurity": np.maximum(tree.impurity[order][leaf], 0.0),
+    }
+
+
 def from_scikit_learn(ensemble: Any) -> Forest:
-    """The trees of a fitted scikit-learn ensemble of classification trees.
+    """The trees of a fitted scikit-learn ensemble.
 
     Parameters
     ----------
-    ensemble : RandomForestClassifier or BaggingClassifier of trees
+    ensemble : random forest or bagging of trees, of classification or regression
         Fitted, with one output.
 
     Returns
     -------
     Forest
-        The same trees, with the shares of the classes as values.
+        The same trees, with all that orfeon keeps of trees that it grew itself.
 
     Examples
     --------
@@ -65,5 +93,7 @@ def from_scikit_learn(ensemble: Any) -> Forest:
     >>> len(from_scikit_learn(trees))
     3
     """
-    forest = Forest.concatenate([_one_tree(member.tree_) for member in ensemble.estimators_])
+    n_classes = ensemble.n_classes_ if is_classifier(ensemble) else 0
+    trees = [_one_tree(member.tree_, n_classes) for member in ensemble.estimators_]
+    forest = Forest.concatenate(trees)
     return forest.validate()

@@ -79,10 +79,11 @@ def measure(library: str, n_rows: int, n_attributes: int, n_classes: int) -> dic
     answer = {
         "seconds": timing.seconds,
         "cores": timing.cores,
-        "leaves": float(timing.result.get_n_leaves()),
+        "leaves": timing.result.get_n_leaves(),
+        "before": before,
+        "peak": peak_memory(),
     }
-    memory = {"before": before, "peak": peak_memory()}
-    return answer | {name: float(size) for name, size in memory.items() if size is not None}
+    return {name: float(figure) for name, figure in answer.items() if figure is not None}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,7 +1,8 @@
-"""Other libraries' forests of bagged trees, as alike as their options allow.
+"""Other libraries' forests, as alike as their options allow.
 
-All are asked for bootstrap samples (or their like), every attribute at every node, unlimited depth,
-leaves of one example, one thread, and nothing besides the trees.
+All are asked for bootstrap samples (or their like), as many attributes at every node as they are
+told, unlimited depth, leaves of one example, one thread, and nothing besides the trees. Each is
+given the rows in the form that it likes best.
 """
 
 from __future__ import annotations
@@ -9,15 +10,23 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-Narrow = npt.NDArray[np.float32]
-Labels = npt.NDArray[np.int64]
+from benchmarks.problems import Data
+
+
+class Train(Protocol):
+    """Grows a forest."""
+
+    def __call__(
+        self, data: Data, n_trees: int, max_features: int | None = None, seed: int = 0
+    ) -> Any:
+        """Grow so many trees, which choose among all attributes or some drawn at each node."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +42,13 @@ class Peer:
     note : str
         What is not comparable.
     train : callable
-        Takes X, y and the number of trees; gives the library's model.
+        Takes the data and the number of trees, and where they are wanted the number of attributes
+        drawn at each node and a seed; gives the library's model.
     predict_proba : callable
-        Takes the model and X; gives class probabilities.
+        Takes the model and rows; gives class probabilities, of two classes maybe those of the
+        second alone.
+    predict : callable
+        Takes the model and rows; gives class codes.
     slow : bool, default=False
         Whether a tenth of the trees is timed on large data.
     """
@@ -43,8 +56,9 @@ class Peer:
     name: str
     package: str
     note: str
-    train: Callable[[Narrow, Labels, int], Any]
-    predict_proba: Callable[[Any, Narrow], npt.NDArray[Any]]
+    train: Train
+    predict_proba: Callable[[Any, Data], npt.NDArray[Any]]
+    predict: Callable[[Any, Data], npt.NDArray[Any]]
     slow: bool = False
 
     @property
@@ -60,56 +74,82 @@ def _import(name: str) -> Any:
         return importlib.import_module(name)
 
 
-def _ydf_columns(X: Narrow) -> dict[str, npt.NDArray[Any]]:
-    return {f"x{j}": np.ascontiguousarray(X[:, j]) for j in range(X.shape[1])}
-
-
-def _train_ydf(X: Narrow, y: Labels, n_trees: int) -> Any:
+def _train_ydf(data: Data, n_trees: int, max_features: int | None = None, seed: int = 0) -> Any:
     ydf = _import("ydf")
     learner = ydf.RandomForestLearner(
-        label="y", num_trees=n_trees, max_depth=-1, min_examples=1, num_candidate_attributes=-1,
-        compute_oob_performances=False, num_threads=1,
+        label="y", num_trees=n_trees, max_depth=-1, min_examples=1,
+        num_candidate_attributes=-1 if max_features is None else max_features,
+        compute_oob_performances=False, num_threads=1, random_seed=seed,
     )  # fmt: skip
-    return learner.train({**_ydf_columns(X), "y": y}, verbose=0)
+    return learner.train({**data.columns, "y": data.y}, verbose=0)
 
 
-def _predict_ydf(model: Any, X: Narrow) -> npt.NDArray[Any]:
-    return np.asarray(model.predict(_ydf_columns(X), num_threads=1))
+def _predict_proba_ydf(model: Any, data: Data) -> npt.NDArray[Any]:
+    return np.asarray(model.predict(data.columns, num_threads=1))
 
 
-def _train_intel(X: Narrow, y: Labels, n_trees: int) -> Any:
+def _predict_ydf(model: Any, data: Data) -> npt.NDArray[Any]:
+    # Its own predict_class gives the classes as strings, which takes longer.
+    return np.asarray(np.argmax(_predict_proba_ydf(model, data), axis=1))
+
+
+def _train_intel(data: Data, n_trees: int, max_features: int | None = None, seed: int = 0) -> Any:
     ensemble = _import("sklearnex.ensemble")
     forest = ensemble.RandomForestClassifier(
-        n_trees, max_features=None, n_jobs=1, random_state=0
+        n_trees, max_features=max_features, n_jobs=1, random_state=seed
     )  # fmt: skip
-    return forest.fit(X, y)
+    return forest.fit(data.narrow, data.y)
 
 
-def _predict_intel(model: Any, X: Narrow) -> npt.NDArray[Any]:
-    return np.asarray(model.predict_proba(X))
+def train_intel_extra_trees(
+    data: Data, n_trees: int, max_features: int | None = None, seed: int = 0
+) -> Any:
+    """Intel's trees of random cuts."""
+    ensemble = _import("sklearnex.ensemble")
+    forest = ensemble.ExtraTreesClassifier(
+        n_trees, max_features=max_features, n_jobs=1, random_state=seed
+    )  # fmt: skip
+    return forest.fit(data.narrow, data.y)
 
 
-def _train_lightgbm(X: Narrow, y: Labels, n_trees: int) -> Any:
+def _predict_proba_intel(model: Any, data: Data) -> npt.NDArray[Any]:
+    return np.asarray(model.predict_proba(data.narrow))
+
+
+def _predict_intel(model: Any, data: Data) -> npt.NDArray[Any]:
+    return np.asarray(model.predict(data.narrow))
+
+
+def _train_lightgbm(
+    data: Data, n_trees: int, max_features: int | None = None, seed: int = 0
+) -> Any:
     lightgbm = _import("lightgbm")
+    n_rows, n_attributes = data.shape
     settings = {
         "boosting": "rf",
         "objective": "multiclass",
-        "num_class": int(y.max()) + 1,
+        "num_class": data.n_classes,
         "bagging_freq": 1,
         "bagging_fraction": 0.632,
+        "feature_fraction_bynode": (max_features or n_attributes) / n_attributes,
         # More leaves than the trees get, but no more: its memory grows with the limit.
-        "num_leaves": max(31, len(y) // 2),
+        "num_leaves": max(31, n_rows // 2),
         "histogram_pool_size": 512,
         "min_data_in_leaf": 1,
         "min_sum_hessian_in_leaf": 0.0,
         "num_threads": 1,
+        "seed": seed,
         "verbosity": -1,
     }
-    return lightgbm.train(settings, lightgbm.Dataset(X, y), n_trees)
+    return lightgbm.train(settings, lightgbm.Dataset(data.narrow, data.y), n_trees)
 
 
-def _predict_lightgbm(model: Any, X: Narrow) -> npt.NDArray[Any]:
-    return np.asarray(model.predict(X, num_threads=1))
+def _predict_proba_lightgbm(model: Any, data: Data) -> npt.NDArray[Any]:
+    return np.asarray(model.predict(data.narrow, num_threads=1))
+
+
+def _predict_lightgbm(model: Any, data: Data) -> npt.NDArray[Any]:
+    return np.asarray(np.argmax(_predict_proba_lightgbm(model, data), axis=1))
 
 
 PEERS = (
@@ -118,6 +158,7 @@ PEERS = (
         "ydf",
         "ydf: exact splits; draws its own bootstrap samples.",
         _train_ydf,
+        _predict_proba_ydf,
         _predict_ydf,
         slow=True,
     ),
@@ -127,6 +168,7 @@ PEERS = (
         "Intel's extension: splits among at most 256 bins of each attribute, not exact; draws its "
         "own bootstrap samples.",
         _train_intel,
+        _predict_proba_intel,
         _predict_intel,
     ),
     Peer(
@@ -135,6 +177,7 @@ PEERS = (
         "LightGBM rf: one tree for each class instead of one for all; splits among at most 255 "
         "bins; 63.2% of the rows drawn without replacement instead of a bootstrap sample.",
         _train_lightgbm,
+        _predict_proba_lightgbm,
         _predict_lightgbm,
         slow=True,
     ),
@@ -146,10 +189,10 @@ def installed_peers() -> list[Peer]:
     return [peer for peer in PEERS if peer.is_installed]
 
 
-def missing_notices() -> list[str]:
+def missing_notices(peers: Sequence[Peer] = PEERS) -> list[str]:
     """One line for each peer that cannot."""
     return [
         f"{peer.name} is not installed ({peer.package}): left out."
-        for peer in PEERS
+        for peer in peers
         if not peer.is_installed
     ]

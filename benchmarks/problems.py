@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -52,6 +53,11 @@ class Data:
         """X in the type that scikit-learn's trees want, so that they need not convert it."""
         return self.X.astype(np.float32)
 
+    @cached_property
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The narrow X column by column, as ydf wants it."""
+        return {f"x{j}": np.ascontiguousarray(column) for j, column in enumerate(self.narrow.T)}
+
 
 def _data(name: str, X: Any, y: Any) -> Data:
     return Data(name, np.asarray(X, np.float32).astype(np.float64), np.asarray(y, np.int64))
@@ -72,6 +78,32 @@ def clusters(n_rows: int, n_attributes: int, seed: int = 0) -> Data:
         n_classes=3, flip_y=0.05, random_state=seed,
     )  # fmt: skip
     return _data("clusters", X, y)
+
+
+def with_test(make: Callable[[int], Data], n_rows: int, n_test: int) -> tuple[Data, Data]:
+    """A training set, and rows of the same problem that are not in it.
+
+    Parameters
+    ----------
+    make : callable
+        Makes so many rows, in random order.
+    n_rows, n_test : int
+        Rows of the training set and of the test set.
+
+    Returns
+    -------
+    tuple of two Data
+        The training set and the test set.
+
+    Examples
+    --------
+    >>> training, test = with_test(waveform, 300, 1000)
+    >>> training.shape, test.shape
+    ((300, 21), (1000, 21))
+    """
+    whole = make(n_rows + n_test)
+    training = Data(whole.name, whole.X[:n_rows].copy(), whole.y[:n_rows])
+    return training, Data(whole.name, whole.X[n_rows:].copy(), whole.y[n_rows:])
 
 
 def bootstrap_counts(n_rows: int, n_trees: int, seed: int = 0) -> Integers:

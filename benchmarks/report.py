@@ -12,7 +12,7 @@ from typing import Any, Literal
 from benchmarks.environment import machine, versions
 from benchmarks.timing import Timing
 
-Unit = Literal["x", "s", "ms", "GB"]
+Unit = Literal["x", "s", "ms", "GB", "share", "ratio"]
 
 #: Below this share of a core, others used the machine too much for seconds to mean anything.
 _BUSY = 0.85
@@ -26,23 +26,34 @@ class Target:
 
     Parameters
     ----------
-    bound : {"at least", "at most"}
-        Which side is allowed.
+    bound : {"at least", "at most", "from"}
+        Which side is allowed; ``"from"`` has a limit on both.
     limit : float
         The limit itself, which is allowed.
-    unit : {"x", "s", "ms", "GB"}
-        Times as fast as the peer, seconds, milliseconds or gigabytes.
+    unit : {"x", "s", "ms", "GB", "share", "ratio"}
+        Times as fast as the peer, seconds, milliseconds, gigabytes, a share of what the peer needs,
+        or a ratio of two figures of orfeon's own.
+    upper : float, optional
+        The upper limit of ``"from"``.
 
     Examples
     --------
     >>> target = Target("at least", 12, "x")
     >>> str(target), target.is_met(12.0), target.is_met(11.9)
     ('>= 12x', True, False)
+    >>> target = Target("from", 0.8, "ratio", 1.25)
+    >>> str(target), target.is_met(0.7), target.is_met(1.0), target.is_met(1.3)
+    ('0.8-1.25', False, True, False)
     """
 
-    bound: Literal["at least", "at most"]
+    bound: Literal["at least", "at most", "from"]
     limit: float
     unit: Unit
+    upper: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.bound == "from") != (self.upper is not None):
+            raise ValueError(f'bound={self.bound!r} and upper={self.upper}: "from" needs both.')
 
     def is_met(self, figure: float) -> bool:
         """Whether a figure is on the right side.
@@ -57,9 +68,13 @@ class Target:
         bool
             Whether it is.
         """
+        if self.upper is not None:
+            return self.limit <= figure <= self.upper
         return figure >= self.limit if self.bound == "at least" else figure <= self.limit
 
     def __str__(self) -> str:
+        if self.upper is not None:
+            return f"{self.limit:.3g}-{_with_unit(self.upper, self.unit)}"
         sign = ">=" if self.bound == "at least" else "<="
         return f"{sign} {_with_unit(self.limit, self.unit)}"
 
@@ -76,7 +91,7 @@ class Measurement:
         Rows and attributes.
     figure : float
         What was measured, in ``unit``; times as fast as the peer when that is ``"x"``.
-    unit : {"x", "s", "ms", "GB"}
+    unit : {"x", "s", "ms", "GB", "share", "ratio"}
         Unit of the figure.
     seconds : float, optional
         Seconds of orfeon.
@@ -190,7 +205,7 @@ def compare(
     (own, ours), *others = timings.items()
     measurements = []
     for peer, theirs in others:
-        said = [*_remarks(own, ours, threads), *_remarks(peer, theirs, 1)]
+        said = [*remarks(own, ours, threads), *remarks(peer, theirs)]
         measurements.append(
             Measurement(
                 case, *shape, figure=theirs.seconds / ours.seconds, unit="x",
@@ -206,22 +221,48 @@ def compare(
     return measurements
 
 
-def _remarks(name: str, timing: Timing, threads: int) -> list[str]:
-    """What the clock noticed about a contender."""
-    remarks = []
+def remarks(name: str, timing: Timing, threads: int = 1) -> list[str]:
+    """What the clock noticed about a contender.
+
+    Parameters
+    ----------
+    name : str
+        The contender.
+    timing : Timing
+        What it took.
+    threads : int, default=1
+        Threads that it was asked to use.
+
+    Returns
+    -------
+    list of str
+        Sentences; none when all is well.
+
+    Examples
+    --------
+    >>> remarks("orfeon", Timing((1.0,), cores=0.5))
+    ['orfeon got only 50% of the time of a core: the machine was busy.']
+    """
+    said = []
     if timing.factor != 1:
-        remarks.append(f"{name} did 1/{timing.factor:g} of the work; its time was scaled up.")
+        said.append(f"{name} did 1/{timing.factor:g} of the work; its time was scaled up.")
+    if timing.cores is None:
+        return said
     if timing.cores > threads * _SEVERAL:
-        remarks.append(f"{name} used {timing.cores:.1f} cores, more than the {threads} asked for.")
+        said.append(f"{name} used {timing.cores:.1f} cores, more than the {threads} asked for.")
     if timing.cores < threads * _BUSY:
         share = timing.cores / threads
-        remarks.append(f"{name} got only {share:.0%} of the time of a core: the machine was busy.")
-    return remarks
+        said.append(f"{name} got only {share:.0%} of the time of a core: the machine was busy.")
+    return said
 
 
 def _with_unit(figure: float, unit: Unit) -> str:
     if unit == "x":
         return f"{figure:.3g}x"
+    if unit == "share":
+        return f"{100 * figure:.4g}%"
+    if unit == "ratio":
+        return f"{figure:.3g}"
     return f"{figure:.3g} {unit}"
 
 
@@ -267,7 +308,7 @@ class Table:
         Takes a line.
     """
 
-    _WIDTHS = (35, 12, 25, 8, 8, 6, 9, 9, 4)
+    _WIDTHS = (39, 12, 31, 8, 8, 6, 9, 9, 4)
     _TITLES = ("case", "size", "against", "orfeon", "peer", "spread", "measured", "target", "")
 
     def __init__(self, write: Callable[[str], None] = print) -> None:

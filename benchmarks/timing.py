@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from statistics import median
 from typing import Any
 
@@ -27,12 +28,15 @@ class Contender:
         What the seconds are multiplied by: 10 when ``work`` is a tenth of the whole.
     warm_up : callable, optional
         What is run once before, not counted; ``work`` itself by default.
+    in_processes : bool, default=False
+        Whether other processes do the work: how much processor time they had is then not known.
     """
 
     name: str
     work: Callable[[], Any]
     factor: float = 1.0
     warm_up: Callable[[], Any] | None = None
+    in_processes: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,9 @@ class Timing:
     ----------
     rounds : tuple of float
         Seconds of one call, in each round.
-    cores : float
+    cores : float or None
         Processor time over wall-clock time: above 1 when several threads ran, well below 1 when
-        others used the machine.
+        others used the machine. None when other processes did the work.
     factor : float
         The contender's factor; the seconds include it.
     result : object
@@ -59,7 +63,7 @@ class Timing:
     """
 
     rounds: tuple[float, ...]
-    cores: float
+    cores: float | None
     factor: float = 1.0
     result: Any = None
 
@@ -91,6 +95,17 @@ def _no_garbage_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+@contextmanager
+def _frozen() -> Iterator[None]:
+    """Let garbage collections look at new objects only: those of the libraries are many."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _time_once(contender: Contender, least_seconds: float) -> tuple[float, float, int, Any]:
@@ -144,8 +159,11 @@ def interleave(
     seconds: dict[str, list[float]] = {name: [] for name in names}
     wall, processor = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
     results: dict[str, Any] = {}
-    for turn in range(rounds):
-        for contender in contenders if turn % 2 == 0 else reversed(contenders):
+    turns = [
+        list(contenders) if turn % 2 == 0 else [*reversed(contenders)] for turn in range(rounds)
+    ]
+    with _frozen():
+        for contender in chain.from_iterable(turns):
             name = contender.name
             results.pop(name, None)  # the last result's memory is free before the next is made
             elapsed, used, calls, results[name] = _time_once(contender, least_seconds)
@@ -155,7 +173,7 @@ def interleave(
     return {
         contender.name: Timing(
             tuple(seconds[contender.name]),
-            processor[contender.name] / wall[contender.name],
+            None if contender.in_processes else processor[contender.name] / wall[contender.name],
             contender.factor,
             results[contender.name],
         )

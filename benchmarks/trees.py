@@ -146,7 +146,7 @@ def growing(
     for peer in peers:
 
         def grow(trees: Perturbed, peer: Peer = peer) -> Any:
-            return peer.train(data.narrow, data.y, len(trees))
+            return peer.train(data, len(trees))
 
         contenders.append(contender(peer.name, grow, large and peer.slow, few.first(1)))
     with one_thread():
@@ -274,7 +274,7 @@ def batch(name: str, effort: Effort, peers: Sequence[Peer] = ()) -> list[Measure
     theirs.fit(training.narrow, training.y)
     forest = from_scikit_learn(theirs)
     _check_same(forest, theirs, data)
-    models = [(peer, peer.train(training.narrow, training.y, effort.n_trees)) for peer in peers]
+    models = [(peer, peer.train(training, effort.n_trees)) for peer in peers]
     classes = [
         Contender(ORFEON, lambda: forest.predict(data.X)),
         Contender(SCIKIT_LEARN, lambda: theirs.predict(data.narrow)),
@@ -282,10 +282,7 @@ def batch(name: str, effort: Effort, peers: Sequence[Peer] = ()) -> list[Measure
     shares = [
         Contender(ORFEON, lambda: forest.mean_supports(data.X)),
         Contender(SCIKIT_LEARN, lambda: theirs.predict_proba(data.narrow)),
-        *(
-            Contender(peer.name, partial(peer.predict_proba, model, data.narrow))
-            for peer, model in models
-        ),
+        *(Contender(peer.name, partial(peer.predict_proba, model, data)) for peer, model in models),
     ]
     targets = {SCIKIT_LEARN: Target("at least", 2.5, "x")}
     notes = {peer.name: [f"{peer.name} predicts with its own trees."] for peer in peers}

@@ -6,6 +6,7 @@ import sys
 import time
 import types
 from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 
 import benchmarks
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from benchmarks import one_fit, peers, problems, scale, start, trees
 from benchmarks.__main__ import main
-from benchmarks.conversion import from_scikit_learn
+from benchmarks.conversion import _breadth_first, from_scikit_learn
 from benchmarks.report import Measurement, Table, Target, compare
 from benchmarks.sklearn_pruning import (
     _cut_prices,
@@ -22,9 +23,13 @@ from benchmarks.sklearn_pruning import (
 )
 from benchmarks.suite import Case, Suite
 from benchmarks.timing import Contender, Timing, interleave, one_thread
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_info
+
+from orfeon import BaggingClassifier, BaggingRegressor
+from orfeon.datasets import make_friedman1
+from orfeon.forest import PER_NODE
 
 # -- timing ------------------------------------------------------------------------------------
 
@@ -83,6 +88,7 @@ def test_garbage_collection_is_off_during_a_timing_and_on_again_after_an_error()
         interleave([Contender("a", work, warm_up=lambda: None)])
     assert seen == [False]
     assert gc.isenabled()
+    assert gc.get_freeze_count() == 0
 
 
 def test_thread_pools_are_held_to_one_thread():
@@ -122,6 +128,15 @@ def test_scaled_work_stolen_cores_and_extra_threads_are_said():
     assert second == "peer used 1.9 cores, more than the 1 asked for."
 
 
+def test_nothing_is_said_of_the_cores_that_other_processes_used():
+    contender = Contender("peer", lambda: time.sleep(0.01), in_processes=True)
+    theirs = interleave([contender], rounds=1)["peer"]
+    assert theirs.cores is None
+    [line] = compare("sorting", (1, 1), {"orfeon": Timing((1.0,), cores=1.0), "peer": theirs})
+    assert list(line.notes) == []
+    assert json.loads(line.as_json(quick=True))["detail"]["peer_cores"] is None
+
+
 def test_a_json_line_has_the_case_the_figures_and_where_they_are_from():
     line = json.loads(_comparison(7.0)[0].as_json(quick=True))
     assert line["case"] == "sorting"
@@ -151,6 +166,15 @@ def test_a_limit_itself_is_allowed():
     assert Target("at most", 1.5, "GB").is_met(1.5)
     assert not Target("at most", 1.5, "GB").is_met(1.51)
     assert str(Target("at most", 0.1, "ms")) == "<= 0.1 ms"
+    assert str(Target("at most", 0.5, "share")) == "<= 50%"
+
+
+def test_a_target_may_have_limits_on_both_sides():
+    target = Target("from", 0.8, "ratio", 1.25)
+    assert [target.is_met(figure) for figure in (0.79, 0.8, 1.25, 1.26)] == [0, 1, 1, 0]
+    assert str(target) == "0.8-1.25"
+    with pytest.raises(ValueError, match="bound='from' and upper=None"):
+        Target("from", 0.8, "ratio")
 
 
 # -- what is compared --------------------------------------------------------------------------
@@ -171,7 +195,16 @@ def test_exactly_the_asked_share_of_labels_is_switched():
 def test_all_libraries_see_the_same_numbers():
     data = problems.clusters(200, 10)
     assert np.array_equal(data.narrow.astype(np.float64), data.X)
+    assert np.array_equal(np.column_stack(list(data.columns.values())), data.narrow)
     assert data.n_classes == 3
+
+
+def test_a_test_set_is_of_the_same_problem_and_has_other_rows():
+    training, test = problems.with_test(partial(problems.clusters, n_attributes=10), 400, 300)
+    assert (training.shape, test.shape) == ((400, 10), (300, 10))
+    assert not set(training.X[:, 0]) & set(test.X[:, 0])
+    tree = DecisionTreeClassifier(random_state=0).fit(training.X, training.y)
+    assert tree.score(test.X, test.y) > 0.55  # a third by chance
 
 
 @pytest.mark.parametrize("perturb", [trees.bagged, trees.switched])
@@ -194,6 +227,39 @@ def test_a_converted_forest_predicts_as_scikit_learns_own():
     for votes, tree in zip(ours.votes(data.X), theirs.estimators_, strict=True):
         assert np.array_equal(votes, tree.predict(data.narrow))
     assert ours.n_nodes.tolist() == [tree.tree_.node_count for tree in theirs.estimators_]
+
+
+def test_a_converted_regression_forest_predicts_and_knows_as_scikit_learns_own():
+    X, y = make_friedman1(300, random_state=0)
+    X = X.astype(np.float32).astype(np.float64)
+    theirs = RandomForestRegressor(15, random_state=0).fit(X, y)
+    ours = from_scikit_learn(theirs)
+    assert ours.n_classes == 0
+    assert np.allclose(ours.predict(X), theirs.predict(X), rtol=1e-12)
+    for t, tree in enumerate(theirs.estimators_):
+        of_tree = slice(ours.tree_start[t], ours.tree_start[t + 1])
+        order = _breadth_first(tree.tree_)
+        assert np.allclose(ours.impurity[of_tree], tree.tree_.impurity[order], atol=1e-8)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_a_converted_forest_has_the_arrays_of_one_that_orfeon_grew(n_classes):
+    X, y = make_friedman1(200, random_state=0)
+    if n_classes:
+        y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    pairs = {
+        False: (RandomForestRegressor, BaggingRegressor),
+        True: (RandomForestClassifier, BaggingClassifier),
+    }
+    theirs, ours = (kind(n_estimators=5).fit(X, y) for kind in pairs[n_classes > 0])
+    converted, grown = from_scikit_learn(theirs), ours.forest_
+    for name in (*PER_NODE, "nodes", "leaf_impurity", "tree_start", "n_categories"):
+        one, other = getattr(converted, name), getattr(grown, name)
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert one.dtype == other.dtype
+            assert one.shape[1:] == other.shape[1:]
+            assert (len(one) == 0) == (len(other) == 0)
 
 
 def test_own_pruning_has_scikit_learns_breakpoints():
@@ -225,9 +291,12 @@ def test_a_peer_learns_and_predicts(peer):
     if not peer.is_installed:
         pytest.skip(f"{peer.package} is not installed")
     data = problems.clusters(300, 10)
-    shares = peer.predict_proba(peer.train(data.narrow, data.y, 10), data.narrow)
-    assert shares.shape == (300, 3)
-    assert (np.argmax(shares, axis=1) == data.y).mean() > 0.9
+    for max_features in (None, 3):
+        model = peer.train(data, 10, max_features)
+        shares = peer.predict_proba(model, data)
+        assert shares.shape == (300, 3)
+        assert (np.argmax(shares, axis=1) == data.y).mean() > 0.9
+        assert (np.argmax(shares, axis=1) == peer.predict(model, data)).mean() > 0.98
 
 
 def test_absent_peers_are_said_in_one_line_each_and_left_out(monkeypatch):

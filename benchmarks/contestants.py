@@ -1,0 +1,340 @@
+"""Who does an ensemble method, end to end through ``fit`` and ``predict`` of the public estimators.
+
+All use one thread, and get the rows in the form that they like best.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sklearn.ensemble
+from joblib import Parallel, delayed
+from sklearn.tree import DecisionTreeClassifier
+
+import orfeon
+from benchmarks import peers, problems
+from benchmarks.problems import Data, Floats, Integers
+
+ORFEON, SCIKIT_LEARN, YDF, INTEL = "orfeon", "scikit-learn", "ydf", "Intel's extension"
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One library's way to do a method.
+
+    Parameters
+    ----------
+    name : str
+        The library.
+    fit : callable
+        Takes data, a number of trees and a seed; gives a fitted model.
+    predict : callable
+        Takes a model and rows; gives class codes.
+    predict_proba : callable
+        Takes a model and rows; gives shares of the classes.
+    note : str, default=""
+        What is not comparable.
+    slow_from : int, optional
+        From this many rows on, only a fraction of the trees is timed.
+    divisor : int, default=10
+        Which fraction: the tenth part.
+    in_processes : bool, default=False
+        Whether other processes do the work.
+    """
+
+    name: str
+    fit: Callable[[Data, int, int], Any]
+    predict: Callable[[Any, Data], npt.NDArray[Any]]
+    predict_proba: Callable[[Any, Data], npt.NDArray[Any]]
+    note: str = ""
+    slow_from: int | None = None
+    divisor: int = 10
+    in_processes: bool = False
+
+    def trees_timed(self, n_rows: int, n_trees: int) -> int:
+        """How many of so many trees are timed on so many rows.
+
+        Parameters
+        ----------
+        n_rows : int
+            Rows of the training set.
+        n_trees : int
+            Trees of the whole ensemble.
+
+        Returns
+        -------
+        int
+            All of them, or a fraction, at least one.
+        """
+        if self.slow_from is None or n_rows < self.slow_from:
+            return n_trees
+        return max(1, n_trees // self.divisor)
+
+
+# -- the libraries ---------------------------------------------------------------------------------
+
+
+def of_orfeon(estimator: type[Any], *, n_jobs: int = 1, **settings: Any) -> Contestant:
+    """An estimator of orfeon."""
+
+    def fit(data: Data, n_trees: int, seed: int) -> Any:
+        model = estimator(n_estimators=n_trees, n_jobs=n_jobs, random_state=seed, **settings)
+        return model.fit(data.X, data.y)
+
+    return Contestant(
+        ORFEON, fit, lambda model, rows: model.predict(rows.X),
+        lambda model, rows: model.predict_proba(rows.X),
+    )  # fmt: skip
+
+
+def of_scikit_learn(
+    estimator: type[Any], *, slow_from: int | None = None, **settings: Any
+) -> Contestant:
+    """An estimator of scikit-learn."""
+
+    def fit(data: Data, n_trees: int, seed: int) -> Any:
+        model = estimator(n_estimators=n_trees, n_jobs=1, random_state=seed, **settings)
+        return model.fit(data.narrow, data.y)
+
+    return Contestant(
+        SCIKIT_LEARN, fit, lambda model, rows: model.predict(rows.narrow),
+        lambda model, rows: model.predict_proba(rows.narrow), slow_from=slow_from,
+    )  # fmt: skip
+
+
+def of_peer(
+    peer: peers.Peer,
+    *,
+    square_root: bool = False,
+    train: peers.Train | None = None,
+    slow_from: int | None = None,
+) -> Contestant:
+    """A forest of another library, with all attributes at each node or the root of their number."""
+
+    def fit(data: Data, n_trees: int, seed: int) -> Any:
+        max_features = math.isqrt(data.shape[1]) if square_root else None
+        return (train or peer.train)(data, n_trees, max_features, seed)
+
+    # A fifth, because what it does once and not for each tree is scaled up as well.
+    return Contestant(
+        peer.name, fit, peer.predict, peer.predict_proba, peer.note, slow_from, divisor=5
+    )  # fmt: skip
+
+
+def compared_peers() -> list[peers.Peer]:
+    """The peers of ensembles, whether installed or not."""
+    return [peer for peer in peers.PEERS if peer.name in (YDF, INTEL)]
+
+
+def _installed() -> dict[str, peers.Peer]:
+    return {peer.name: peer for peer in compared_peers() if peer.is_installed}
+
+
+# -- the methods -----------------------------------------------------------------------------------
+
+
+def bagging() -> list[Contestant]:
+    """Bagged trees that choose among all attributes."""
+    slow = {YDF: 20_000}
+    return [
+        of_orfeon(orfeon.BaggingClassifier),
+        of_scikit_learn(sklearn.ensemble.BaggingClassifier, slow_from=2000),
+        *(of_peer(peer, slow_from=slow.get(name)) for name, peer in _installed().items()),
+    ]
+
+
+def random_forest() -> list[Contestant]:
+    """Bagged trees that choose among the square root of the attributes at each node."""
+    return [
+        of_orfeon(orfeon.RandomForestClassifier),
+        of_scikit_learn(sklearn.ensemble.RandomForestClassifier, slow_from=20_000),
+        *(of_peer(peer, square_root=True) for peer in _installed().values()),
+    ]
+
+
+def extra_trees() -> list[Contestant]:
+    """Trees of random cuts of the square root of the attributes; ydf has none."""
+    contestants = [
+        of_orfeon(orfeon.ExtraTreesClassifier),
+        of_scikit_learn(sklearn.ensemble.ExtraTreesClassifier),
+    ]
+    intel = _installed().get(INTEL)
+    if intel is not None:
+        own = of_peer(intel, square_root=True, train=peers.train_intel_extra_trees)
+        contestants.append(replace(own, note="Intel's extension cuts between bins."))
+    return contestants
+
+
+# -- class-switching with scikit-learn's trees -----------------------------------------------------
+
+
+def _grow(
+    X: npt.NDArray[np.float32], labels: Integers, seed: int
+) -> list[DecisionTreeClassifier]:  # fmt: skip
+    return [
+        DecisionTreeClassifier(random_state=seed + t).fit(X, switched)
+        for t, switched in enumerate(labels)
+    ]
+
+
+class SwitchedTrees:
+    """What a user of scikit-learn would write: a loop over switched labels, and a vote.
+
+    Parameters
+    ----------
+    n_trees : int
+        How many trees.
+    seed : int
+        Of the switched labels and of the trees.
+    n_processes : int, default=1
+        Processes that grow the trees.
+    """
+
+    def __init__(self, n_trees: int, seed: int, n_processes: int = 1) -> None:
+        self.n_trees = n_trees
+        self.seed = seed
+        self.n_processes = n_processes
+        self.trees: list[DecisionTreeClassifier] = []
+        self.n_classes = 0
+
+    def fit(self, data: Data) -> SwitchedTrees:
+        """Switch labels and grow the trees.
+
+        Parameters
+        ----------
+        data : Data
+            The training set.
+
+        Returns
+        -------
+        SwitchedTrees
+            Itself.
+        """
+        self.n_classes = data.n_classes
+        labels = problems.switched_labels(data, self.n_trees, self.seed)
+        if self.n_processes == 1:
+            self.trees = _grow(data.narrow, labels, self.seed)
+            return self
+        cuts = np.linspace(0, self.n_trees, self.n_processes + 1).astype(int)
+        parts = Parallel(n_jobs=self.n_processes)(
+            delayed(_grow)(data.narrow, labels[a:b], self.seed + int(a)) for a, b in pairwise(cuts)
+        )
+        self.trees = [tree for part in parts for tree in part]
+        return self
+
+    def predict_proba(self, data: Data) -> Floats:
+        """Share of the trees that vote for each class.
+
+        Parameters
+        ----------
+        data : Data
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Shares.
+        """
+        rows = np.arange(len(data.y))
+        counts = np.zeros((len(rows), self.n_classes))
+        for tree in self.trees:
+            counts[rows, tree.predict(data.narrow).astype(np.int64)] += 1
+        return counts / len(self.trees)
+
+    def predict(self, data: Data) -> Integers:
+        """The class of most votes.
+
+        Parameters
+        ----------
+        data : Data
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Class codes.
+        """
+        return np.asarray(np.argmax(self.predict_proba(data), axis=1))
+
+
+def of_switched_trees(name: str, n_processes: int, slow_from: int | None = None) -> Contestant:
+    """The loop with scikit-learn's trees."""
+
+    def fit(data: Data, n_trees: int, seed: int) -> SwitchedTrees:
+        return SwitchedTrees(n_trees, seed, n_processes).fit(data)
+
+    return Contestant(
+        name, fit, SwitchedTrees.predict, SwitchedTrees.predict_proba, slow_from=slow_from,
+        in_processes=n_processes > 1,
+    )  # fmt: skip
+
+
+def class_switching(*, quick: bool = False) -> list[Contestant]:
+    """Trees grown on labels of which a share was switched; in a hurry, a tenth of the peer's."""
+    return [
+        of_orfeon(orfeon.ClassSwitchingClassifier, relative_rate=problems.RELATIVE_SWITCH_RATE),
+        of_switched_trees("scikit-learn trees", 1, slow_from=0 if quick else None),
+    ]
+
+
+def class_switching_in_two(*, quick: bool = False) -> list[Contestant]:
+    """The same on two threads, or in two processes."""
+    return [
+        of_orfeon(
+            orfeon.ClassSwitchingClassifier, n_jobs=2, relative_rate=problems.RELATIVE_SWITCH_RATE
+        ),
+        of_switched_trees("scikit-learn trees, 2 processes", 2, slow_from=0 if quick else None),
+    ]
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+def error_of(contestant: Contestant, models: Sequence[Any], test: Data) -> float:
+    """Share of the test rows that some models, of as many trees each, get wrong together.
+
+    Parameters
+    ----------
+    contestant : Contestant
+        Whose models they are.
+    models : sequence
+        The models.
+    test : Data
+        Rows that were not trained on.
+
+    Returns
+    -------
+    float
+        The error.
+    """
+    shares = sum(contestant.predict_proba(model, test) for model in models)
+    return float((np.argmax(shares, axis=1) != test.y).mean())
+
+
+def error_of_first(model: Any, n_trees: int, test: Data) -> float:
+    """Error of an ensemble of orfeon that stopped after so many members.
+
+    Parameters
+    ----------
+    model : classifier of orfeon
+        Fitted; its first members are those of a smaller ensemble of the same seed.
+    n_trees : int
+        How many of them vote.
+    test : Data
+        Rows that were not trained on.
+
+    Returns
+    -------
+    float
+        The error.
+    """
+    if n_trees >= len(model):
+        return float((model.predict(test.X) != test.y).mean())
+    counts = model.forest_.subset(range(n_trees)).count_votes(test.X)
+    return float((np.argmax(counts, axis=1) != test.y).mean())

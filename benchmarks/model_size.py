@@ -1,0 +1,104 @@
+"""How much memory a fitted forest takes, against scikit-learn's forest of the very same trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import sklearn.ensemble
+
+from benchmarks import problems
+from benchmarks.contestants import SCIKIT_LEARN
+from benchmarks.conversion import from_scikit_learn
+from benchmarks.problems import Floats
+from benchmarks.report import Measurement, Target
+from orfeon.datasets import make_friedman1
+from orfeon.forest import Forest
+
+_ROWS = 2000
+_HALF = Target("at most", 0.5, "share")
+
+
+def _arrays(thing: Any) -> list[np.ndarray[Any, Any]]:
+    if isinstance(thing, np.ndarray):
+        return [thing]
+    if isinstance(thing, tuple | list):
+        return [array for part in thing for array in _arrays(part)]
+    return []
+
+
+def forest_bytes(forest: Forest) -> int:
+    """Bytes of all arrays of a forest, those kept after a prediction among them.
+
+    Parameters
+    ----------
+    forest : Forest
+        The forest.
+
+    Returns
+    -------
+    int
+        Bytes; an array that is there twice counts once.
+    """
+    arrays = {id(array): array for part in vars(forest).values() for array in _arrays(part)}
+    return sum(array.nbytes for array in arrays.values())
+
+
+def scikit_learn_bytes(ensemble: Any) -> int:
+    """Bytes of the nodes and values of the trees of a scikit-learn ensemble.
+
+    Parameters
+    ----------
+    ensemble : ensemble of trees
+        Fitted.
+
+    Returns
+    -------
+    int
+        Bytes; the Python objects around the arrays are not counted.
+    """
+    states = [member.tree_.__getstate__() for member in ensemble.estimators_]
+    return sum(state["nodes"].nbytes + state["values"].nbytes for state in states)
+
+
+def _line(case: str, shape: tuple[int, int], forest: Forest, theirs: Any) -> Measurement:
+    ours, peer = forest_bytes(forest), scikit_learn_bytes(theirs)
+    n_nodes = len(forest.nodes)
+    note = (
+        f"{case}: bytes a node {ours / n_nodes:.1f}, scikit-learn {peer / n_nodes:.1f}, of "
+        f"{len(forest)} trees of {n_nodes / len(forest):.0f} nodes."
+    )
+    detail = {"bytes": ours, "peer_bytes": peer, "nodes": n_nodes, "as_grown": forest.nbytes}
+    return Measurement(
+        case, *shape, figure=ours / peer, unit="share", peer=SCIKIT_LEARN, target=_HALF,
+        notes=[note], detail=detail,
+    )  # fmt: skip
+
+
+def classification(
+    name: str, make: Callable[[int], problems.Data], n_trees: int
+) -> list[Measurement]:
+    """After votes were counted, and after the class shares of the leaves were averaged too."""
+    data = make(_ROWS)
+    theirs = sklearn.ensemble.RandomForestClassifier(n_trees, random_state=0)
+    theirs.fit(data.narrow, data.y)
+    forest = from_scikit_learn(theirs)
+    forest.predict(data.X)
+    lines = [_line(name, data.shape, forest, theirs)]
+    forest.mean_supports(data.X)
+    return [*lines, _line(f"{name}, soft vote", data.shape, forest, theirs)]
+
+
+def _friedman(n_rows: int) -> tuple[Floats, Floats]:
+    X, y = make_friedman1(n_rows, random_state=0)
+    return np.asarray(X, np.float32).astype(np.float64), y
+
+
+def regression(name: str, n_trees: int) -> list[Measurement]:
+    """After a prediction."""
+    X, y = _friedman(_ROWS)
+    theirs = sklearn.ensemble.RandomForestRegressor(n_trees, random_state=0).fit(X, y)
+    forest = from_scikit_learn(theirs)
+    forest.predict(X)
+    return [_line(name, X.shape, forest, theirs)]
