@@ -23,12 +23,12 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
-from orfeon.ensembles.units import as_units, digest_of
+from orfeon.ensembles.units import as_units
 from orfeon.forest import Forest
 from orfeon.growth.blocks import MOST, run_in_blocks
 from orfeon.importance import impurity_importances
 from orfeon.members import EstimatorMembers, LazyView, concatenate
-from orfeon.progress import CallbackSupport, report_progress
+from orfeon.progress import CallbackSupport, Progress, report_progress
 from orfeon.seeding import seed_sequence
 from orfeon.tabular import TabularEstimator, are_counts
 from orfeon.trees.base import BaseTree
@@ -141,14 +141,7 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
         with report_progress(
             self, len(members), self.verbose, X=X, y=y, sample_weight=sample_weight
         ) as progress:
-            watched = self.verbose or getattr(self, "_skl_callbacks", None)
-            most = self._most_in_block
-            if watched and most == MOST:
-                most = max(1, min(MOST, _WATCHED // len(examples)))
-            blocks = run_in_blocks(
-                self._training(data, recipe), members, self.n_jobs,
-                progress.update_and_ask if watched else None, most=most, prefer=self._prefer,
-            )  # fmt: skip
+            blocks = self._train(data, recipe, members, progress)
             parts = [block.members for block in blocks if block.members is not None]
             self.members_ = concatenate([before.members, *parts] if first else parts)
             seen = None
@@ -157,6 +150,19 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
                 seen = np.concatenate([*earlier, *(block.seen for block in blocks)])
             self._finish(data, recipe, seen)
         return self
+
+    def _train(
+        self, data: Any, recipe: Recipe, members: range, progress: Progress
+    ) -> list[Trained]:
+        """Train some members in blocks."""
+        watched = self.verbose or getattr(self, "_skl_callbacks", None)
+        most = self._most_in_block
+        if watched and most == MOST:
+            most = max(1, min(MOST, _WATCHED // len(recipe.examples)))
+        return run_in_blocks(
+            self._training(data, recipe), members, self.n_jobs,
+            progress.update_and_ask if watched else None, most=most, prefer=self._prefer,
+        )  # fmt: skip
 
     def _seen_before(self, recipe: Recipe, n_members: int, digest: Any) -> Any:
         """Which examples the members of the fit before saw: drawn again, where it can be."""
@@ -211,10 +217,10 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
     ) -> tuple[Any, Examples]:
         """The training set for the members, and for the perturbations."""
         if self._has_trees:
-            data = as_units(self._read(X, y, sample_weight, reset=reset))
+            data, digest = as_units(self._read(X, y, sample_weight, reset=reset))
             examples = Examples(
                 data.y, data.weighted_by_class, data.n_classes, data.schema.n_attributes,
-                data.rows, data.n_given, data.weights, digest_of(data),
+                data.rows, data.n_given, data.weights, digest,
             )  # fmt: skip
             return data, examples
         rows, y, weights, taken, n_given = self._read_examples(X, y, sample_weight, reset=reset)

@@ -72,23 +72,7 @@ def hash_rows(X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> Hashes:
     return _mix(hashes)
 
 
-def digest_of(units: TrainingData) -> str:
-    """A word for a set of examples, the same however they were ordered.
-
-    Parameters
-    ----------
-    units : TrainingData
-        Units, in the order of their content.
-
-    Returns
-    -------
-    str
-        The word.
-    """
-    return sha256(hash_rows(units.X, units.y).tobytes() + units.weights.tobytes()).hexdigest()
-
-
-def as_units(data: TrainingData) -> TrainingData:
+def as_units(data: TrainingData) -> tuple[TrainingData, str]:
     """The same training set as units, in an order that depends on their content alone.
 
     Parameters
@@ -100,12 +84,14 @@ def as_units(data: TrainingData) -> TrainingData:
     -------
     TrainingData
         Copies where weights are whole numbers; otherwise the rows with their weights.
+    str
+        A word for this set of examples: the same however they were ordered.
     """
-    order = np.lexsort((data.weights, hash_rows(data.X, data.y)))
+    hashes = hash_rows(data.X, data.y)
+    order = np.lexsort((data.weights, hashes))
     weights = data.weights[order]
     if are_counts(weights) and weights.sum() <= max(MAX_UNITS, 10 * len(weights)):
         order = np.repeat(order, weights.astype(np.int64))
         weights = np.ones(len(order))
-    return replace(
-        data, X=data.X[order], y=data.y[order], weights=weights, rows=data.rows[order]
-    )  # fmt: skip
+    units = replace(data, X=data.X[order], y=data.y[order], weights=weights, rows=data.rows[order])
+    return units, sha256(hashes[order].tobytes() + weights.tobytes()).hexdigest()
