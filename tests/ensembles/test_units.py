@@ -76,7 +76,7 @@ def training_data(X, y, weights):
 
 def test_whole_weights_become_copies():
     X, y = np.array([[3.0], [1.0], [2.0]]), np.array([0, 1, 0])
-    units = as_units(training_data(X, y, [2, 1, 3]))
+    units, _ = as_units(training_data(X, y, [2, 1, 3]))
     assert sorted(units.X[:, 0].tolist()) == [1.0, 2.0, 2.0, 2.0, 3.0, 3.0]
     assert units.weights.tolist() == [1.0] * 6
     # Each unit still knows which row it was and what its class is.
@@ -87,17 +87,35 @@ def test_whole_weights_become_copies():
 
 def test_fractional_weights_stay_with_their_rows():
     X, y, weights = np.array([[3.0], [1.0], [2.0]]), np.array([0, 1, 0]), np.array([0.5, 1.0, 2.0])
-    units = as_units(training_data(X, y, weights))
+    units, _ = as_units(training_data(X, y, weights))
     assert len(units.X) == 3
     np.testing.assert_array_equal(weights[units.rows - 10], units.weights)
 
 
 def test_huge_counts_are_not_written_out():
     X, y = np.array([[3.0], [1.0]]), np.array([0, 1])
-    assert len(as_units(training_data(X, y, [MAX_UNITS // 2, MAX_UNITS // 2 + 1])).X) == 2
+    units, _ = as_units(training_data(X, y, [MAX_UNITS // 2, MAX_UNITS // 2 + 1]))
+    assert len(units.X) == 2
     X, y = table(BaggingClassifier())
     one = small("BaggingClassifier").fit(X, y)
     assert_same_trees(one, small("BaggingClassifier").fit(X, y, np.full(len(y), 10**8)))
+
+
+def test_the_same_examples_have_the_same_digest():
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(30, 2)), rng.integers(0, 2, 30), rng.integers(1, 4, 30)
+    moved = rng.permutation(30)
+    copies = np.repeat(np.arange(30), weights)
+    _, digest = as_units(training_data(X, y, weights))
+    assert as_units(training_data(X[moved], y[moved], weights[moved]))[1] == digest
+    assert as_units(training_data(X[copies], y[copies], np.ones(len(copies))))[1] == digest
+    for other in (
+        training_data(X, 1 - y, weights),
+        training_data(X, y, weights + 1),
+        training_data(X + np.eye(30, 2) * 1e-12, y, weights),
+        training_data(X[1:], y[1:], weights[1:]),
+    ):
+        assert as_units(other)[1] != digest
 
 
 # -- what weights mean -----------------------------------------------------------------------------
