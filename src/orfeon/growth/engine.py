@@ -22,6 +22,7 @@ from orfeon.kernels.block import (
 )
 from orfeon.kernels.grow import NO_LIMIT
 from orfeon.kernels.jit import kernel_view
+from orfeon.kernels.presort import spread_keys
 from orfeon.table import Table
 
 Integers = npt.NDArray[np.int64]
@@ -74,13 +75,24 @@ class Growth:
     n_combined: int = 3
 
 
-def _columns(table: Table) -> tuple[Any, ...]:
-    arrays = (
-        table.records.ravel(), table.ranks.ravel(), table.segment, table.kind, table.n_values,
-        table.value_start, table.values,
-    )  # fmt: skip
+def _columns(table: Table, growth: Growth) -> tuple[Any, ...]:
     # A table that came from another process may be mapped from a file, read-only.
-    return (*map(kernel_view, arrays), table.shift, table.mask, table.n_rows)
+    records, ranks, segment, kind, n_values, value_start, values = map(
+        kernel_view,
+        (
+            table.records, table.ranks, table.segment, table.kind, table.n_values,
+            table.value_start, table.values,
+        ),
+    )  # fmt: skip
+    if growth.splitter == "random":  # random cuts read values by row, not by rank
+        keys = np.zeros(ranks.shape, np.int64)
+        is_categorical = table.schema.is_categorical
+        spread_keys(ranks, is_categorical, n_values, value_start, values, keys)
+        values = keys.ravel().view(np.float64)
+    return (
+        records.ravel(), ranks.ravel(), segment, kind, n_values, value_start, values, table.shift,
+        table.mask, table.n_rows,
+    )  # fmt: skip
 
 
 def _criteria(growth: Growth, n_classes: int, whole: Whole) -> Integers:
@@ -307,6 +319,7 @@ class Trees:
         every = np.arange(table.n_attributes) if candidates is None else candidates
         self.candidates = np.atleast_2d(np.asarray(every, dtype=np.int64))
         self.growth = growth
+        self.columns = _columns(table, growth)
 
     def prepare(self, block: slice) -> Prepared:
         """The kernels' arguments for a block of trees."""
@@ -325,7 +338,7 @@ class Trees:
             moments, targets = fixed.moments, fixed.targets
             target_scale, centre = fixed.scale, fixed.centre
         arguments = (
-            *_columns(self.table),
+            *self.columns,
             _settings(growth, n_classes, self.table.n_attributes),
             labels,
             whole.weights,

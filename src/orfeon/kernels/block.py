@@ -10,7 +10,9 @@ from orfeon.kernels.criteria import GINI_FEW, GINI_TWO
 from orfeon.kernels.grow import consider, grow_open, make_leaf, open_root
 from orfeon.kernels.jit import inlined, kernel, step, with_step
 from orfeon.kernels.oblique import find_oblique
-from orfeon.kernels.randomised import find_among_best, find_random
+from orfeon.kernels.random_cuts import SIDE_BY_SIDE, pack_counters
+from orfeon.kernels.random_growth import grow_random_open
+from orfeon.kernels.randomised import find_among_best
 from orfeon.kernels.record import record
 from orfeon.kernels.records import Arenas, Columns, Nodes, Options, Sample, Work
 from orfeon.kernels.rng import seed_state
@@ -22,7 +24,10 @@ def make_work(columns, options, n_candidates, table, max_nodes):
     """Scratch for growing trees of a table."""
     n_rows = columns.n_rows
     n_attributes = columns.kind.shape[0]
-    n_sorted = columns.records.shape[0] // n_rows
+    n_sorted = columns.records.shape[0] // n_rows if options.uses_segments else 0
+    # Random cuts need neither sorted records nor linear combinations, but lines of keys.
+    is_random = not options.uses_segments and options.n_combined == 0
+    n_keyed = max(n_rows, SIDE_BY_SIDE) if is_random else 0
     widest = 0
     for f in range(n_attributes):
         if columns.segment[f] < 0:
@@ -44,7 +49,8 @@ def make_work(columns, options, n_candidates, table, max_nodes):
         np.empty(widest + 1),
         np.empty(widest + 1, np.uint8),
         np.empty(widest + 1, np.uint8),
-        np.empty(n_rows if options.n_combined > 0 else 0),
+        np.empty(n_rows if options.n_combined > 0 else n_keyed),
+        np.empty(2 * n_keyed, np.uint64),
         np.empty(2 * options.n_combined, np.int64),
         np.empty(2 * options.n_combined),
         np.empty(4, np.int64),
@@ -55,6 +61,7 @@ def make_work(columns, options, n_candidates, table, max_nodes):
         np.empty((n_waiting, 8), np.int64),
         np.empty(n_waiting),
         np.empty(n_waiting),
+        np.empty((n_waiting if n_keyed > 0 else 0, n_stats), np.int64),
         table,
     )
 
@@ -75,11 +82,14 @@ def make_nodes(n, n_stats, regression):
 
 
 @step
-def append_nodes(kept, n_kept, nodes, n_nodes):
-    """Copy a finished tree behind the kept ones, in larger arrays when they are full."""
-    room = kept.threshold.shape[0]
-    if n_kept + n_nodes > room:
-        larger = make_nodes(2 * room + n_nodes, kept.stats.shape[1], kept.spread.shape[0] > 0)
+def append_nodes(kept, n_kept, nodes, n_nodes, n_left):
+    """Copy a finished tree behind the kept ones, in larger arrays when they are full.
+
+    ``n_left`` trees are still to come; there will be room for them if they are alike.
+    """
+    if n_kept + n_nodes > kept.threshold.shape[0]:
+        room = n_kept + n_nodes + max((n_left + n_left // 8) * n_nodes, n_kept // 2)
+        larger = make_nodes(room, kept.stats.shape[1], kept.spread.shape[0] > 0)
         copy_nodes(larger, np.int64(0), kept, n_kept)
         kept = larger
     copy_nodes(kept, n_kept, nodes, n_nodes)
@@ -171,13 +181,13 @@ def keep_only(nodes, n_nodes, cut, place):
 
 
 @step
-def pack(criterion, labels, weights, packed):
+def pack(options, labels, weights, packed):
     """Weight and class of each row in one word, as the packed criteria want them."""
-    if criterion == GINI_TWO:
+    if options.criterion == GINI_TWO:
         for i in range(weights.shape[0]):
             w = np.uint64(weights[i])
             packed[i] = w | ((w * np.uint64(labels[i])) << np.uint64(32))
-    elif criterion == GINI_FEW:
+    elif options.criterion == GINI_FEW:
         for i in range(weights.shape[0]):
             packed[i] = (np.uint64(weights[i]) << np.uint64(16)) | np.uint64(labels[i])
 
@@ -279,7 +289,7 @@ def _grow_block(records, ranks, segment, kind, n_values, value_start, values, sh
     for t in range(n_trees):
         begin_tree(block, options, work, t)
         sample = sample_of(block, t, weights[row_of(weights, t)], packed)
-        pack(options.criterion, sample.labels, sample.weights, packed)
+        pack(options, sample.labels, sample.weights, packed)
         for k in range(4):
             before[k] = arenas.used[k]
         state = work.random[0]
@@ -294,7 +304,7 @@ def _grow_block(records, ranks, segment, kind, n_values, value_start, values, sh
             if not arenas.used[3]:
                 break
             arenas = enlarge(arenas, before, work, options)
-        kept = append_nodes(kept, starts[t], nodes, n_nodes)
+        kept = append_nodes(kept, starts[t], nodes, n_nodes, n_trees - 1 - t)
         starts[t + 1] = starts[t] + n_nodes
     return results(starts, kept, arenas)
 
@@ -309,5 +319,7 @@ def _block_kernel(name, find):
 grow_best = kernel(_grow_block)
 grow_best_ordered = _block_kernel("best_ordered", find_best_ordered)
 grow_among_best = _block_kernel("among_best", find_among_best)
-grow_random = _block_kernel("random", find_random)
+grow_random = kernel(
+    with_step(_grow_block, "grow_block_random", grow_open=grow_random_open, pack=pack_counters)
+)
 grow_oblique = _block_kernel("oblique", find_oblique)

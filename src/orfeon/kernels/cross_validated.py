@@ -272,7 +272,7 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
                 break
             for i in range(n_rows):
                 fold_weights[i] = own_weights[i] if choice.fold[i] != v else 0
-            pack(options.criterion, sample.labels, fold_weights, packed)
+            pack(options, sample.labels, fold_weights, packed)
             for k in range(4):
                 before[k] = arenas.used[k]
             state = work.random[0]
@@ -301,7 +301,7 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
             taken = choose_step(choice, n_examples, one_standard_error, keep_a_split)
         cut = choice.main_alpha <= choice.alphas[taken]
         left = keep_only(main, choice.n_main, cut, place)
-        kept = append_nodes(kept, starts[t], main, left)
+        kept = append_nodes(kept, starts[t], main, left, n_trees - 1 - t)
         starts[t + 1] = starts[t] + left
     path = summarise(choice, choice.whole / unit[n_trees - 1])
     return results(starts, kept, arenas), path, taken

@@ -23,7 +23,7 @@ from orfeon.kernels.search import (
 from orfeon.table import CATEGORICAL, SORTED
 
 #: A branch table entry not decided yet: the category does not occur in the node.
-_UNDECIDED = 65_535
+UNDECIDED = 65_535
 #: No limit on depth or leaves.
 NO_LIMIT = 1 << 40
 
@@ -186,7 +186,7 @@ def save_subset(work, arenas, n_categories):
         return 0
     for code in range(n_categories):
         side = work.chosen[code]
-        arenas.branches[start + code] = _UNDECIDED if side == ABSENT else 1 - side
+        arenas.branches[start + code] = UNDECIDED if side == ABSENT else 1 - side
     arenas.used[0] = start + n_categories
     return start
 
@@ -255,7 +255,7 @@ def write_test(columns, work, arenas, nodes, node, entry, heavier):
     if f >= 0 and columns.kind[f] == CATEGORICAL:
         nodes.threshold[node] = float(cut)
         for code in range(columns.n_values[f]):
-            if arenas.branches[cut + code] == _UNDECIDED:
+            if arenas.branches[cut + code] == UNDECIDED:
                 arenas.branches[cut + code] = heavier
 
 

@@ -174,7 +174,7 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
                 nodes, arenas, is_categorical, X, sample.labels, own_weights, half, growing,
                 rounds[t] > 0, half_weights, leaf_of_row, error,
             )  # fmt: skip
-            pack(options.criterion, sample.labels, half_weights, packed)
+            pack(options, sample.labels, half_weights, packed)
             for k in range(4):
                 before[k] = arenas.used[k]
             size = n_nodes
@@ -206,6 +206,6 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
             restore_leaves(nodes, size, own_stats, place)
             rounds[t] += 1
             done = (rounds[t] > 1 and n_nodes == size) or rounds[t] > max_rounds
-        kept = append_nodes(kept, starts[t], nodes, n_nodes)
+        kept = append_nodes(kept, starts[t], nodes, n_nodes, n_trees - 1 - t)
         starts[t + 1] = starts[t] + n_nodes
     return results(starts, kept, arenas), rounds

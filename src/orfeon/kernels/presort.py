@@ -7,7 +7,12 @@ of integers and a scan needs one load per example. Missing values get the rank a
 
 from __future__ import annotations
 
-from orfeon.kernels.jit import kernel
+import numpy as np
+
+from orfeon.kernels.jit import array_step, kernel
+
+#: The key of a missing value, larger than all others.
+MISSING_KEY = (1 << 63) - 1
 
 
 @kernel
@@ -40,3 +45,31 @@ def code_column(column, n_categories, ranks):
     for row in range(column.shape[0]):
         x = column[row]
         ranks[row] = int(x) if x == x else n_categories
+
+
+@array_step
+def key_of(x):
+    """An integer for a number other than NaN and -0: the keys are in the order of the numbers."""
+    bits = np.float64(x).view(np.int64)
+    return bits ^ ((bits >> np.int64(63)) & np.int64(MISSING_KEY))
+
+
+@array_step
+def value_of(key):
+    """The number that a key stands for."""
+    bits = np.int64(key) ^ ((np.int64(key) >> np.int64(63)) & np.int64(MISSING_KEY))
+    return np.int64(bits).view(np.float64)
+
+
+@kernel
+def spread_keys(ranks, is_categorical, n_values, value_start, values, keys):
+    """Write the key of every row of every ordered attribute."""
+    for f in range(ranks.shape[0]):
+        if is_categorical[f]:
+            continue
+        for row in range(ranks.shape[1]):
+            rank = np.int64(ranks[f, row])
+            if rank < n_values[f]:
+                keys[f, row] = key_of(values[value_start[f] + rank] + 0.0)
+            else:
+                keys[f, row] = MISSING_KEY

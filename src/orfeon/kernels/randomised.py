@@ -1,4 +1,4 @@
-"""Splits chosen at random: among the best ones, or by a random cut of each candidate attribute."""
+"""Splits chosen at random among the best ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from orfeon.kernels.criteria import VARIANCE, split_score
 from orfeon.kernels.jit import step
-from orfeon.kernels.rng import random_below, random_unit
+from orfeon.kernels.rng import random_below
 from orfeon.kernels.search import (
     MISSING_LEFT,
     MISSING_RIGHT,
@@ -14,9 +14,7 @@ from orfeon.kernels.search import (
     NONE_MISSING,
     add_row,
     cut_between,
-    fill_histogram,
     keep_subset,
-    midpoint,
     next_candidate,
     search_categories,
     segment_of,
@@ -144,119 +142,3 @@ def find_among_best(columns, sample, options, work, begin, end, n_candidates):
         keep_subset(columns, work, f, n)
         return work.top_score[slot], 0.0
     return work.top_score[slot], cut_between(columns, f, choice[1], choice[2])
-
-
-@step
-def random_categories(columns, work, n):
-    """A random proper subset of the ``n`` present categories, in ``trial``."""
-    for i in range(n - 1, 0, -1):
-        q = random_below(work.random, i + 1)
-        work.present[i], work.present[q] = work.present[q], work.present[i]
-    size = 1 + random_below(work.random, n - 1)
-    for i in range(n):
-        work.trial[work.present[i]] = 1 if i < size else 0
-
-
-@step
-def random_threshold(columns, work, f, begin, end):
-    """A threshold uniform between the node's extremes: (threshold, rank, missing goes, varies)."""
-    base = np.uint64(f * columns.n_rows)
-    missing_rank = columns.n_values[f]
-    low = missing_rank
-    high = np.int64(-1)
-    any_missing = False
-    for i in range(begin, end):
-        rank = np.int64(columns.ranks[base + np.uint64(work.rows[i])])
-        if rank == missing_rank:
-            any_missing = True
-        else:
-            low = min(low, rank)
-            high = max(high, rank)
-    goes = np.int64(NONE_MISSING)
-    if any_missing:
-        goes = random_below(work.random, 2)
-    if high <= low:
-        # One known value at most: the only split left sets the missing apart from it.
-        return np.inf, low, np.int64(MISSING_RIGHT), any_missing and high == low
-    start = columns.value_start[f]
-    smallest = columns.values[start + low]
-    largest = columns.values[start + high]
-    threshold = smallest + random_unit(work.random) * (largest - smallest)
-    if threshold >= largest or not threshold >= smallest:
-        threshold = midpoint(smallest, largest)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if columns.values[start + middle] <= threshold:
-            low = middle
-        else:
-            high = middle
-    return threshold, low, goes, True
-
-
-@step
-def left_statistics(columns, sample, options, work, f, begin, end, cut, goes):
-    """Fill ``left`` for a cut, or for the categories under trial; returns (left, whole) weight."""
-    base = np.uint64(f * columns.n_rows)
-    missing_rank = columns.n_values[f]
-    left = work.left
-    for c in range(options.n_stats):
-        left[c] = 0
-    weight_left = np.int64(0)
-    weight = np.int64(0)
-    for i in range(begin, end):
-        row = np.int64(work.rows[i])
-        rank = np.int64(columns.ranks[base + np.uint64(row)])
-        if columns.kind[f] == CATEGORICAL:
-            to_left = work.trial[rank] == 1
-        elif rank == missing_rank:
-            to_left = goes == MISSING_LEFT
-        else:
-            to_left = rank <= cut
-        weight += sample.weights[row]
-        if to_left:
-            weight_left += sample.weights[row]
-            add_row(options.criterion, sample.labels, sample.weights, sample.moments, row, left)
-    return weight_left, weight
-
-
-@step
-def find_random(columns, sample, options, work, begin, end, n_candidates):
-    """The best of one random cut for each of ``max_features`` attributes: (score, threshold)."""
-    choice = work.choice
-    choice[0] = NO_SPLIT
-    best = -np.inf
-    best_threshold = 0.0
-    seen = 0
-    for j in range(n_candidates):
-        f = next_candidate(work.candidates, work.random, j, n_candidates)
-        threshold = 0.0
-        cut = np.int64(0)
-        goes = np.int64(NONE_MISSING)
-        n = 0
-        if columns.kind[f] == CATEGORICAL:
-            n = fill_histogram(columns, sample, options, work, f, begin, end)
-            if n < 2:
-                continue
-            random_categories(columns, work, n)
-        else:
-            threshold, cut, goes, varies = random_threshold(columns, work, f, begin, end)
-            if not varies:
-                continue
-        seen += 1
-        weight_left, weight = left_statistics(
-            columns, sample, options, work, f, begin, end, cut, goes
-        )
-        if weight_left >= options.min_leaf and weight - weight_left >= options.min_leaf:
-            score = split_score(options.criterion, work.left, work.total)
-            if score > best:
-                best = score
-                best_threshold = threshold
-                choice[1] = cut
-                if n > 0:
-                    keep_subset(columns, work, f, n)
-                else:
-                    choice[0] = f
-                    choice[3] = goes
-        if seen >= options.max_features and choice[0] != NO_SPLIT:
-            break
-    return best, best_threshold

@@ -17,7 +17,7 @@ class Columns:
     kind: Any
     n_values: Any
     value_start: Any
-    values: Any
+    values: Any  # by rank; where cuts are random, the keys by row
     shift: Any
     mask: Any
     n_rows: int
@@ -77,14 +77,15 @@ class Work:
     candidates: Any  # attributes this tree may use, shuffled at every node
     total: Any
     left: Any
-    aside: Any  # statistics of missing values
+    aside: Any  # statistics of missing values, or of the best left side so far
     count: Any  # by category or rank
     histogram: Any  # by category or rank
     present: Any
     key: Any
     chosen: Any  # the categories of the best subset so far
     trial: Any  # those of the subset under trial
-    projected: Any  # values of the linear combination under trial
+    projected: Any  # values of the linear combination, or keys of the attributes, under trial
+    words: Any  # what the rows of the node weigh
     term_attribute: Any  # best linear combination so far, then the one under trial
     term_weight: Any
     choice: Any  # attribute, cut, next, missing goes left
@@ -95,6 +96,7 @@ class Work:
     frontier: Any  # begin, end, node, depth and choice of the nodes searched
     frontier_gain: Any
     frontier_threshold: Any
+    frontier_left: Any  # statistics of their left sides, where cuts are random
     table: Any  # n log2 n
 
 
