@@ -114,6 +114,7 @@ def of_peer(
     square_root: bool = False,
     train: peers.Train | None = None,
     slow_from: int | None = None,
+    divisor: int = 10,
 ) -> Contestant:
     """A forest of another library, with all attributes at each node or the root of their number."""
 
@@ -121,9 +122,8 @@ def of_peer(
         max_features = math.isqrt(data.shape[1]) if square_root else None
         return (train or peer.train)(data, n_trees, max_features, seed)
 
-    # A fifth, because what it does once and not for each tree is scaled up as well.
     return Contestant(
-        peer.name, fit, peer.predict, peer.predict_proba, peer.note, slow_from, divisor=5
+        peer.name, fit, peer.predict, peer.predict_proba, peer.note, slow_from, divisor
     )  # fmt: skip
 
 
@@ -139,13 +139,26 @@ def _installed() -> dict[str, peers.Peer]:
 # -- the methods -----------------------------------------------------------------------------------
 
 
+# What ydf does once and not for each tree is scaled up as well, so that it does no less of the work
+# than time demands.
+
+
+def _forests(*, square_root: bool, ydf_divisor: int) -> list[Contestant]:
+    return [
+        of_peer(
+            peer, square_root=square_root, slow_from=20_000 if name == YDF else None,
+            divisor=ydf_divisor,
+        )
+        for name, peer in _installed().items()
+    ]  # fmt: skip
+
+
 def bagging() -> list[Contestant]:
     """Bagged trees that choose among all attributes."""
-    slow = {YDF: 20_000}
     return [
         of_orfeon(orfeon.BaggingClassifier),
         of_scikit_learn(sklearn.ensemble.BaggingClassifier, slow_from=2000),
-        *(of_peer(peer, slow_from=slow.get(name)) for name, peer in _installed().items()),
+        *_forests(square_root=False, ydf_divisor=5),
     ]
 
 
@@ -154,7 +167,7 @@ def random_forest() -> list[Contestant]:
     return [
         of_orfeon(orfeon.RandomForestClassifier),
         of_scikit_learn(sklearn.ensemble.RandomForestClassifier, slow_from=20_000),
-        *(of_peer(peer, square_root=True) for peer in _installed().values()),
+        *_forests(square_root=True, ydf_divisor=2),
     ]
 
 

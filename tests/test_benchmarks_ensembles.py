@@ -81,7 +81,10 @@ def test_a_slow_peer_grows_a_fraction_of_the_trees_from_its_size_on():
     slow = contestants.of_scikit_learn(RandomForestClassifier, slow_from=2000)
     assert [slow.trees_timed(n, 100) for n in (300, 1999, 2000, 50_000)] == [100, 100, 10, 10]
     assert slow.trees_timed(50_000, 5) == 1
-    assert contestants.bagging()[0].trees_timed(1_000_000, 100) == 100
+    for method in (contestants.bagging, contestants.random_forest, contestants.extra_trees):
+        timed = {one.name: one.trees_timed(50_000, 20) for one in method()}
+        assert timed["orfeon"] == 20
+        assert timed.get(INTEL, 20) == 20  # it sorts into bins once, whatever the trees
 
 
 def test_switched_trees_are_the_same_in_two_processes(waveform):
@@ -276,6 +279,7 @@ def test_the_full_form_has_all_sizes_and_the_quick_one_the_small_ones():
         quick = [name.split(", ")[-1] for name in names[1] if name.startswith(method)]
         assert quick == ["300 rows", "5000 rows"]
     assert "class-switching, 1000 trees" in names[0]
+    assert {"bagging, 20 trees, 50000 rows", "random forest, 40 trees, 50000 rows"} < set(names[0])
     assert "predict, trees of 50000 rows" in names[0]
 
 
