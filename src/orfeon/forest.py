@@ -65,8 +65,9 @@ class Forest:
         Start, attributes and weights of the linear combinations.
     node_weight : ndarray, optional
         Regression only: weight of each node (classification has it in ``value``).
-    leaf_impurity : ndarray of shape (n_leaves,), optional
-        Regression only: variance of each leaf, from which those of all nodes follow.
+    leaf_impurity : ndarray of shape (n_leaves,) or (0,), optional
+        Regression only: variance of each leaf, from which those of all nodes follow; empty when all
+        leaves are pure, as in most unpruned trees.
 
     Examples
     --------
@@ -192,7 +193,7 @@ class Forest:
         variance = np.zeros(len(self.nodes))
         impurity.variances(
             self.tree_start, self.first_child, self.n_children, self.value, self.weights(),
-            self.leaf_impurity, variance,
+            self._leaf_impurity(), variance,
         )  # fmt: skip
         return variance
 
@@ -507,10 +508,15 @@ class Forest:
             leaf_impurity=self._leaf_impurity_of(at),
         )
 
+    def _leaf_impurity(self) -> Floats:
+        """Variance of each leaf, also where all are zero."""
+        known = self.leaf_impurity
+        return np.zeros(int(self.is_leaf.sum())) if known is None or not len(known) else known
+
     def _leaf_impurity_of(self, at: Integers) -> Floats | None:
         """Variances of the leaves among some nodes."""
-        if self.leaf_impurity is None:
-            return None
+        if self.leaf_impurity is None or not len(self.leaf_impurity):
+            return self.leaf_impurity
         place = np.cumsum(self.is_leaf) - 1
         return np.asarray(self.leaf_impurity[place[at[self.is_leaf[at]]]])
 
@@ -569,7 +575,8 @@ class Forest:
                 np.concatenate([f.projections[1] for f in forests]),
                 np.concatenate([f.projections[2] for f in forests]),
             ),
-            **{name: join(name) for name in (*PER_NODE, "leaf_impurity", "branches")},
+            leaf_impurity=_join_variances(forests),
+            **{name: join(name) for name in (*PER_NODE, "branches")},
         )
 
     def validate(self) -> Forest:
@@ -589,3 +596,28 @@ class Forest:
 
         check_forest(self)
         return self
+
+
+def _join_variances(forests: Sequence[Forest]) -> Floats | None:
+    """Variances of the leaves of several forests; empty when all leaves are pure."""
+    if any(f.leaf_impurity is None for f in forests):
+        return None
+    if all(f.leaf_impurity is not None and not len(f.leaf_impurity) for f in forests):
+        return np.zeros(0)
+    return np.concatenate([f._leaf_impurity() for f in forests])
+
+
+def without_zeros(variances: Floats) -> Floats:
+    """Variances of leaves as a forest keeps them: none when all are zero.
+
+    Parameters
+    ----------
+    variances : ndarray of shape (n_leaves,)
+        Variances.
+
+    Returns
+    -------
+    ndarray of shape (n_leaves,) or (0,)
+        The same, or an empty array.
+    """
+    return variances if variances.any() else np.zeros(0)

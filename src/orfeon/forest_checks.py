@@ -45,7 +45,7 @@ def _check_lengths(forest: Forest) -> None:
         if array is not None and len(array) != many:
             raise ValueError(f"{name} has {len(array)} entries; there are {n} nodes.")
     leaves, impurity = int((forest.n_children == 0).sum()), forest.leaf_impurity
-    if impurity is not None and len(impurity) != leaves:
+    if impurity is not None and len(impurity) not in (0, leaves):
         raise ValueError(f"leaf_impurity has {len(impurity)} entries; there are {leaves} leaves.")
 
 

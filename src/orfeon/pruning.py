@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.forest import Forest
+from orfeon.forest import Forest, without_zeros
 from orfeon.kernels.jit import kernel_view
 from orfeon.kernels.prune import errors_on_path, reachable, reduced_error_cuts, weakest_links
 
@@ -155,7 +155,7 @@ def cut_at(forest: Forest, cut: npt.NDArray[np.bool_]) -> Forest:
         label=forest.label[keep] if len(forest.label) else forest.label,
         value=forest.value[keep],
         node_weight=None if forest.node_weight is None else forest.node_weight[keep],
-        leaf_impurity=None if impurity is None else impurity[keep][leaf],
+        leaf_impurity=None if impurity is None else without_zeros(impurity[keep][leaf]),
     )  # fmt: skip
 
 

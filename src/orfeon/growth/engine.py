@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.forest import NODE, Forest
+from orfeon.forest import NODE, Forest, without_zeros
 from orfeon.growth.blocks import grow_in_blocks, rows_of
 from orfeon.growth.weights import Whole, fixed_targets, whole_weights
 from orfeon.kernels import criteria
@@ -268,7 +268,7 @@ class Prepared:
             target_scale = np.repeat(self.target_scale * ones, sizes)
             value = (centre + stats[:, 1] / weight / target_scale)[:, None]
             is_leaf = n_children[:n] == 0
-            leaf_impurity = spread[:n][is_leaf] / weight[is_leaf]
+            leaf_impurity = without_zeros(spread[:n][is_leaf] / weight[is_leaf])
         return Forest(
             tree_start=starts,
             nodes=packed,
