@@ -268,18 +268,20 @@ class Forest:
 
     def _with_heaviest_branch(self) -> Forest:
         """The same forest, in which every row follows the heaviest branch only."""
-        weight = self.weights()
+        inner = np.flatnonzero(self.n_children > 0)
+        children, owner = self._children(inner), np.repeat(inner, self.n_children[inner])
+        order = np.lexsort((children, -self.weights()[children], owner))
+        starts = np.flatnonzero(np.diff(owner[order], prepend=-1))  # the first of each node
+        heaviest = np.zeros(len(self.nodes), np.int64)
+        heaviest[inner] = self._relative(children[order][starts]) - self.first_child[inner]
         missing, branches = self.missing.copy(), self.branches.copy()
-        base = np.repeat(self.tree_start[:-1], self.n_nodes)
-        for at in np.flatnonzero(self.n_children > 0):
-            first, attribute = base[at] + self.first_child[at], self.attribute[at]
-            heaviest = np.argmax(weight[first : first + self.n_children[at]])
-            if missing[at] == ALL_BRANCHES:
-                missing[at] = heaviest
-            if attribute >= 0 and self.n_categories[attribute] > 0:
-                start = int(self.threshold[at])
-                table = branches[start : start + self.n_categories[attribute]]
-                table[table == ALL_BRANCHES] = heaviest
+        missing[missing == ALL_BRANCHES] = heaviest[missing == ALL_BRANCHES]
+        attribute = self.attribute[inner]
+        width = np.where(attribute >= 0, self.n_categories[np.maximum(attribute, 0)], 0)
+        table = np.repeat(self.threshold[inner], width).astype(np.int64)
+        entry = table + np.arange(len(table)) - np.repeat(np.cumsum(width) - width, width)
+        everywhere = branches[entry] == ALL_BRANCHES
+        branches[entry[everywhere]] = heaviest[np.repeat(inner, width)[everywhere]]
         return self._replace(missing=missing, branches=branches)
 
     def _replace(self, **changes: Any) -> Forest:
