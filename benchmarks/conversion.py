@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
 
-from orfeon.forest import NODE, Forest
+from orfeon.forest import NODE, Forest, without_zeros
 
 Floats = npt.NDArray[np.float64]
 
@@ -64,12 +64,14 @@ def _said_of_target(
     tree: Any, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_]
 ) -> dict[str, Any]:
     """Means and weights of the nodes, and variances of the leaves."""
+    variance = tree.impurity[order][leaf]
+    # What rounding leaves of a variance of nothing; it may even be negative.
+    pure = variance <= 1e-12 * (tree.impurity[0] + tree.value[0, 0, 0] ** 2)
     return {
         "value": tree.value[order, 0],
         "label": np.zeros(0, np.int32),
         "node_weight": _as_counts(tree.weighted_n_node_samples[order]),
-        # A leaf of equal targets may have a little less than nothing.
-        "leaf_impurity": np.maximum(tree.impurity[order][leaf], 0.0),
+        "leaf_impurity": without_zeros(np.where(pure, 0.0, variance)),
     }
 
 

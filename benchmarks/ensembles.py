@@ -306,9 +306,10 @@ def suite(quick: bool) -> Suite:
     for size in effort.sizes[:3]:
         add(f"predict, trees of {size.n_rows} rows", predicting, size, effort)
     for n_classes, make in ((2, problems.twonorm), (3, problems.waveform)):
-        name = f"model in memory, {n_classes} classes"
+        name = f"memory, {n_classes} classes"
         add(name, model_size.classification, make, effort.n_asked)
-    add("model in memory, regression", model_size.regression, effort.n_asked)
+    for least, kind in ((1, "regression"), (5, "regression, 5 a leaf")):
+        add(f"memory, {kind}", model_size.regression, effort.n_asked, least)
     rows, members = effort.growth_rows, effort.growth_members
     add("growth with rows", cost_growth.with_rows, rows, effort.growth_trees, effort.rounds)
     add("growth with members", cost_growth.with_members, members, effort.rounds)

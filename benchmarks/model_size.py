@@ -13,6 +13,7 @@ from benchmarks.contestants import SCIKIT_LEARN
 from benchmarks.conversion import from_scikit_learn
 from benchmarks.problems import Floats
 from benchmarks.report import Measurement, Target
+from orfeon import RandomForestRegressor
 from orfeon.datasets import make_friedman1
 from orfeon.forest import Forest
 
@@ -63,13 +64,18 @@ def scikit_learn_bytes(ensemble: Any) -> int:
 
 
 def _line(case: str, shape: tuple[int, int], forest: Forest, theirs: Any) -> Measurement:
-    ours, peer = forest_bytes(forest), scikit_learn_bytes(theirs)
+    """Bytes a node, so that forests of not quite the same trees may be compared too."""
     n_nodes = len(forest.nodes)
+    peer_nodes = sum(member.tree_.node_count for member in theirs.estimators_)
+    ours, peer = forest_bytes(forest) / n_nodes, scikit_learn_bytes(theirs) / peer_nodes
     note = (
-        f"{case}: bytes a node {ours / n_nodes:.1f}, scikit-learn {peer / n_nodes:.1f}, of "
-        f"{len(forest)} trees of {n_nodes / len(forest):.0f} nodes."
+        f"{case}: bytes a node {ours:.2f}, scikit-learn {peer:.2f}; {len(forest)} trees of "
+        f"{n_nodes / len(forest):.0f} nodes, scikit-learn {peer_nodes / len(theirs):.0f}."
     )
-    detail = {"bytes": ours, "peer_bytes": peer, "nodes": n_nodes, "as_grown": forest.nbytes}
+    detail = {
+        "bytes_per_node": ours, "peer_bytes_per_node": peer, "nodes": n_nodes,
+        "peer_nodes": peer_nodes,
+    }  # fmt: skip
     return Measurement(
         case, *shape, figure=ours / peer, unit="share", peer=SCIKIT_LEARN, target=_HALF,
         notes=[note], detail=detail,
@@ -95,10 +101,19 @@ def _friedman(n_rows: int) -> tuple[Floats, Floats]:
     return np.asarray(X, np.float32).astype(np.float64), y
 
 
-def regression(name: str, n_trees: int) -> list[Measurement]:
-    """After a prediction."""
+def regression(name: str, n_trees: int, least: int) -> list[Measurement]:
+    """After a prediction, of the same trees and of those that orfeon grows itself.
+
+    A forest of pure leaves has no variances to keep, so leaves of one example and of several
+    differ, and it matters whether the trees' own arithmetic finds pure leaves pure. An example drawn
+    twice counts twice in orfeon's leaves of several and once in scikit-learn's.
+    """
     X, y = _friedman(_ROWS)
-    theirs = sklearn.ensemble.RandomForestRegressor(n_trees, random_state=0).fit(X, y)
-    forest = from_scikit_learn(theirs)
-    forest.predict(X)
-    return [_line(name, X.shape, forest, theirs)]
+    limits: dict[str, Any] = {"n_estimators": n_trees, "min_samples_leaf": least, "random_state": 0}
+    theirs = sklearn.ensemble.RandomForestRegressor(**limits).fit(X, y)
+    own = RandomForestRegressor(max_features=None, **limits).fit(X, y).forest_
+    lines = []
+    for case, forest in ((name, from_scikit_learn(theirs)), (f"{name}, own trees", own)):
+        forest.predict(X)
+        lines.append(_line(case, X.shape, forest, theirs))
+    return lines

@@ -229,10 +229,11 @@ def test_a_converted_forest_predicts_as_scikit_learns_own():
     assert ours.n_nodes.tolist() == [tree.tree_.node_count for tree in theirs.estimators_]
 
 
-def test_a_converted_regression_forest_predicts_and_knows_as_scikit_learns_own():
+@pytest.mark.parametrize("least", [1, 5])
+def test_a_converted_regression_forest_predicts_and_knows_as_scikit_learns_own(least):
     X, y = make_friedman1(300, random_state=0)
     X = X.astype(np.float32).astype(np.float64)
-    theirs = RandomForestRegressor(15, random_state=0).fit(X, y)
+    theirs = RandomForestRegressor(15, min_samples_leaf=least, random_state=0).fit(X, y)
     ours = from_scikit_learn(theirs)
     assert ours.n_classes == 0
     assert np.allclose(ours.predict(X), theirs.predict(X), rtol=1e-12)
@@ -259,7 +260,8 @@ def test_a_converted_forest_has_the_arrays_of_one_that_orfeon_grew(n_classes):
         if one is not None:
             assert one.dtype == other.dtype
             assert one.shape[1:] == other.shape[1:]
-            assert (len(one) == 0) == (len(other) == 0)
+            if name != "leaf_impurity":  # empty where all leaves are pure to the last bit
+                assert (len(one) == 0) == (len(other) == 0)
 
 
 def test_own_pruning_has_scikit_learns_breakpoints():

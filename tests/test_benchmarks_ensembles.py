@@ -218,11 +218,14 @@ def test_the_suite_runs_from_the_command_line_to_the_json_file(tiny, tmp_path, m
         ("predict, trees of 300 rows", SCIKIT_LEARN, None),
         ("predict_proba, trees of 300 rows", SCIKIT_LEARN, None),
         ("soft predict_proba, trees of 300 rows", SCIKIT_LEARN, None),
-        ("model in memory, 2 classes", SCIKIT_LEARN, "<= 50%"),
-        ("model in memory, 2 classes, soft vote", SCIKIT_LEARN, "<= 50%"),
-        ("model in memory, 3 classes", SCIKIT_LEARN, "<= 50%"),
-        ("model in memory, 3 classes, soft vote", SCIKIT_LEARN, "<= 50%"),
-        ("model in memory, regression", SCIKIT_LEARN, "<= 50%"),
+        ("memory, 2 classes", SCIKIT_LEARN, "<= 50%"),
+        ("memory, 2 classes, soft vote", SCIKIT_LEARN, "<= 50%"),
+        ("memory, 3 classes", SCIKIT_LEARN, "<= 50%"),
+        ("memory, 3 classes, soft vote", SCIKIT_LEARN, "<= 50%"),
+        ("memory, regression", SCIKIT_LEARN, "<= 50%"),
+        ("memory, regression, own trees", SCIKIT_LEARN, "<= 50%"),
+        ("memory, regression, 5 a leaf", SCIKIT_LEARN, "<= 50%"),
+        ("memory, regression, 5 a leaf, own trees", SCIKIT_LEARN, "<= 50%"),
         ("growth with rows", None, "<= 1.3"),
         ("growth with members", None, "0.8-1.25"),
     ]
@@ -312,10 +315,19 @@ def test_scikit_learns_nodes_take_64_bytes_and_8_for_each_output():
 def test_memory_is_a_share_of_scikit_learns():
     hard, soft = model_size.classification("memory", problems.twonorm, 3)
     assert 0.2 < hard.figure <= soft.figure < 0.6
-    assert hard.figure == hard.detail["bytes"] / hard.detail["peer_bytes"]
+    assert hard.figure == hard.detail["bytes_per_node"] / (64 + 2 * 8)
     assert (hard.unit, hard.peer, soft.case) == ("share", SCIKIT_LEARN, "memory, soft vote")
-    [line] = model_size.regression("memory", 3)
-    assert 0.2 < line.figure < 0.7
+
+
+def test_memory_is_that_of_the_same_trees_and_of_own_ones():
+    for least in (1, 5):
+        same, own = model_size.regression("memory", 3, least)
+        assert (same.case, own.case) == ("memory", "memory, own trees")
+        assert same.detail["nodes"] == same.detail["peer_nodes"]
+        if least == 1:
+            assert own.detail["nodes"] / own.detail["peer_nodes"] == pytest.approx(1, abs=0.05)
+        assert 0.2 < same.figure < own.figure + 0.001 < 0.6
+        assert "bytes a node" in own.notes[0]
 
 
 # -- growth ------------------------------------------------------------------------------------
