@@ -105,8 +105,8 @@ def regression(name: str, n_trees: int, least: int) -> list[Measurement]:
     """After a prediction, of the same trees and of those that orfeon grows itself.
 
     A forest of pure leaves has no variances to keep, so leaves of one example and of several
-    differ, and it matters whether the trees' own arithmetic finds pure leaves pure. An example drawn
-    twice counts twice in orfeon's leaves of several and once in scikit-learn's.
+    differ, and it matters whether the trees' own arithmetic finds pure leaves pure. An example
+    drawn twice counts twice in orfeon's leaves of several and once in scikit-learn's.
     """
     X, y = _friedman(_ROWS)
     limits: dict[str, Any] = {"n_estimators": n_trees, "min_samples_leaf": least, "random_state": 0}
