@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from tests.ensembles.twins import LEVEL
@@ -74,6 +74,7 @@ def test_a_place_at_the_very_end_is_the_last_example(weights):
 # -- without replacement ---------------------------------------------------------------------------
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.integers(1, 40), st.data())
 def test_a_subsample_has_the_size_asked_for(n, data):
     n_drawn = data.draw(st.integers(1, n))
@@ -101,6 +102,7 @@ def test_pairs_are_drawn_as_if_one_after_the_other(weights):
 # -- balanced --------------------------------------------------------------------------------------
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.integers(1, 12), st.integers(1, 9), st.data())
 def test_balanced_samples_hold_every_example_equally_often(n, n_members, data):
     n_drawn = data.draw(st.integers(1, n))
@@ -132,6 +134,7 @@ def test_the_odd_examples_out_are_any():
     assert stats.chisquare(extra).pvalue > LEVEL
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.integers(1, 12), st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_balanced_samples_hold_weighted_examples_in_proportion(n, n_members, seed):
     rng = np.random.default_rng(seed)

@@ -1,0 +1,52 @@
+"""Seeds of the members, and what methods know of the examples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.ensembles.twins import LEVEL
+
+from orfeon.ensembles.perturbation import Examples, draw_seed, member_generator
+
+
+def test_a_member_has_the_generator_that_spawning_would_give_it():
+    """Whoever trains it and whenever: nothing is counted, so nothing depends on the order."""
+    children = np.random.SeedSequence(7).spawn(5)
+    root = np.random.SeedSequence(7)
+    for member in (4, 0, 3, 3):
+        expected = np.random.Generator(np.random.PCG64(children[member]))
+        got = member_generator(root, member)
+        np.testing.assert_array_equal(got.random(8), expected.random(8))
+    assert root.n_children_spawned == 0
+
+
+def test_the_root_may_itself_be_a_child():
+    one, other = np.random.SeedSequence(7).spawn(2)
+    places = [
+        member_generator(root, 0).random() for root in (one, other, np.random.SeedSequence(7))
+    ]
+    assert len(set(places)) == 3
+
+
+def test_seeds_are_spread_over_all_words():
+    root = np.random.SeedSequence(0)
+    seeds = np.array([draw_seed(member_generator(root, t)) for t in range(2000)])
+    assert seeds.dtype == np.uint64
+    assert len(np.unique(seeds)) == 2000
+    assert stats.kstest(seeds / 2.0**64, "uniform").pvalue > LEVEL
+    bits = (seeds[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)
+    for count in bits.sum(axis=0):
+        assert stats.binomtest(int(count), 2000, 0.5).pvalue > LEVEL / 64
+
+
+def test_examples_know_their_shares():
+    labels, weights = np.array([0, 2, 2, 0]), np.array([1.0, 2.0, 4.0, 1.0])
+    examples = Examples(labels, weights, 3, 1)
+    assert len(examples) == 4
+    assert examples.class_shares.tolist() == [0.25, 0.0, 0.75]
+    assert examples.cumulative.tolist() == [1.0, 3.0, 7.0, 8.0]
+    assert not examples.are_equal
+    assert Examples(labels, np.full(4, 0.3), 3, 1).are_equal
+    with pytest.raises(AttributeError):
+        examples.n_classes = 5
