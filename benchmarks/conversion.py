@@ -70,7 +70,7 @@ def _said_of_target(
     return {
         "value": tree.value[order, 0],
         "label": np.zeros(0, np.int32),
-        "node_weight": _as_counts(tree.weighted_n_node_samples[order]),
+        "leaf_weight": _as_counts(tree.weighted_n_node_samples[order][leaf]),
         "leaf_impurity": without_zeros(np.where(pure, 0.0, variance)),
     }
 

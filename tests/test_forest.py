@@ -323,7 +323,7 @@ def test_validate_refuses(what, field, change):
         forest.validate()
 
 
-@pytest.mark.parametrize("name", ["node_weight", "leaf_impurity"])
+@pytest.mark.parametrize("name", ["leaf_weight", "leaf_impurity"])
 def test_validate_refuses_bad_weights_and_variances_of_regression(name):
     forest = random_forest(16, n_classes=0).validate()
     for change in (lambda a: a[:-1], lambda a: a * np.nan, lambda a: a - 9.0):
@@ -400,7 +400,7 @@ def from_scikit_learn(tree: Any, n_attributes: int, n_classes: int) -> Forest:
         np.argmax(value, axis=1).astype(np.int32)[: len(value) if n_classes else 0], value,
         n_classes,
         np.zeros(n_attributes, np.int64),
-        node_weight=weight,
+        leaf_weight=None if n_classes else weight[leaf],
         leaf_impurity=None if n_classes else np.maximum(tree.impurity[order], 0)[leaf],
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.kernels import impurity, route
+from orfeon.kernels import leaf_sums, route
 from orfeon.kernels.jit import kernel_view
 from orfeon.kernels.route import ALL_BRANCHES
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: A node: routing reads nothing else. A leaf is its own first child, with threshold +inf.
 NODE = np.dtype([("threshold", "<f8"), ("attribute", "<i4"), ("first_child", "<i4")])
 #: Arrays with one entry per node, beside the nodes themselves.
-PER_NODE = ("n_children", "missing", "label", "value", "node_weight")
+PER_NODE = ("n_children", "missing", "label", "value")
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -63,8 +63,9 @@ class Forest:
         Branch tables of categorical tests.
     projections : tuple of three arrays
         Start, attributes and weights of the linear combinations.
-    node_weight : ndarray, optional
-        Regression only: weight of each node (classification has it in ``value``).
+    leaf_weight : ndarray of shape (n_leaves,), optional
+        Regression only: weight of each leaf, from which those of all nodes follow (classification
+        has them in ``value``).
     leaf_impurity : ndarray of shape (n_leaves,) or (0,), optional
         Regression only: variance of each leaf, from which those of all nodes follow; empty when all
         leaves are pure, as in most unpruned trees.
@@ -92,7 +93,7 @@ class Forest:
     projections: tuple[Integers, npt.NDArray[np.int32], Floats] = field(
         default_factory=_empty_projections
     )
-    node_weight: npt.NDArray[Any] | None = None
+    leaf_weight: npt.NDArray[Any] | None = None
     leaf_impurity: Floats | None = None
 
     def __len__(self) -> int:
@@ -176,23 +177,37 @@ class Forest:
             self.value,
         ]
         arrays += [self.n_categories, self.branches, *self.projections]
-        arrays += [a for a in (self.node_weight, self.leaf_impurity) if a is not None]
+        arrays += [a for a in (self.leaf_weight, self.leaf_impurity) if a is not None]
         return int(sum(a.nbytes for a in arrays))
 
     def weights(self) -> Floats:
         """Weight of the training examples in each node."""
-        if self.node_weight is not None:
-            return np.asarray(self.node_weight, dtype=np.float64)
+        known = self.node_weight
+        if known is not None:
+            return known
         return np.asarray(self.value.sum(axis=1, dtype=np.float64))
+
+    @property
+    def node_weight(self) -> Floats | None:
+        """Weight of each node, where it is known; regression only."""
+        if self.leaf_weight is None:
+            return None
+        weight = np.empty(len(self.nodes))
+        leaf_sums.node_weights(
+            self.tree_start, self.first_child, self.n_children,
+            self.leaf_weight.astype(np.float64), weight,
+        )  # fmt: skip
+        return weight
 
     @property
     def impurity(self) -> Floats | None:
         """Variance of each node, where it is known; regression only."""
-        if self.leaf_impurity is None or self.node_weight is None:
+        weight = self.node_weight
+        if self.leaf_impurity is None or weight is None:
             return None
-        variance = np.zeros(len(self.nodes))
-        impurity.variances(
-            self.tree_start, self.first_child, self.n_children, self.value, self.weights(),
+        variance = np.empty(len(self.nodes))
+        leaf_sums.node_variances(
+            self.tree_start, self.first_child, self.n_children, self.value, weight,
             self._leaf_impurity(), variance,
         )  # fmt: skip
         return variance
@@ -506,8 +521,8 @@ class Forest:
             missing=self.missing[at],
             label=self.label[at] if len(self.label) else self.label,
             value=self.value[at],
-            node_weight=None if self.node_weight is None else self.node_weight[at],
-            leaf_impurity=self._leaf_impurity_of(at),
+            leaf_weight=self._of_leaves(self.leaf_weight, at),
+            leaf_impurity=self._of_leaves(self.leaf_impurity, at),
         )
 
     def _leaf_impurity(self) -> Floats:
@@ -515,12 +530,12 @@ class Forest:
         known = self.leaf_impurity
         return np.zeros(int(self.is_leaf.sum())) if known is None or not len(known) else known
 
-    def _leaf_impurity_of(self, at: Integers) -> Floats | None:
-        """Variances of the leaves among some nodes."""
-        if self.leaf_impurity is None or not len(self.leaf_impurity):
-            return self.leaf_impurity
+    def _of_leaves(self, known: npt.NDArray[Any] | None, at: Integers) -> Any:
+        """What is known of the leaves among some nodes."""
+        if known is None or not len(known):
+            return known
         place = np.cumsum(self.is_leaf) - 1
-        return np.asarray(self.leaf_impurity[place[at[self.is_leaf[at]]]])
+        return known[place[at[self.is_leaf[at]]]]
 
     @staticmethod
     def concatenate(forests: Sequence[Forest]) -> Forest:
@@ -578,7 +593,7 @@ class Forest:
                 np.concatenate([f.projections[2] for f in forests]),
             ),
             leaf_impurity=_join_variances(forests),
-            **{name: join(name) for name in (*PER_NODE, "branches")},
+            **{name: join(name) for name in (*PER_NODE, "leaf_weight", "branches")},
         )
 
     def validate(self) -> Forest:

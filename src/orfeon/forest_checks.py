@@ -44,9 +44,11 @@ def _check_lengths(forest: Forest) -> None:
         many = 0 if name == "label" and forest.n_classes == 0 else n
         if array is not None and len(array) != many:
             raise ValueError(f"{name} has {len(array)} entries; there are {n} nodes.")
-    leaves, impurity = int((forest.n_children == 0).sum()), forest.leaf_impurity
-    if impurity is not None and len(impurity) not in (0, leaves):
-        raise ValueError(f"leaf_impurity has {len(impurity)} entries; there are {leaves} leaves.")
+    leaves = int((forest.n_children == 0).sum())
+    for name, allowed in (("leaf_weight", (leaves,)), ("leaf_impurity", (0, leaves))):
+        array = getattr(forest, name)
+        if array is not None and len(array) not in allowed:
+            raise ValueError(f"{name} has {len(array)} entries; there are {leaves} leaves.")
 
 
 def _check_values(forest: Forest) -> None:
@@ -56,7 +58,7 @@ def _check_values(forest: Forest) -> None:
         raise ValueError(f"value has shape {value.shape}; {expected} is expected.")
     if not np.isfinite(value).all() or (n_classes and (value < 0).any()):
         raise ValueError("value must be finite, and class weights must not be negative.")
-    for name in ("node_weight", "leaf_impurity"):
+    for name in ("leaf_weight", "leaf_impurity"):
         array = getattr(forest, name)
         if array is not None and not (array >= 0).all():
             raise ValueError(f"{name} must hold numbers that are not negative.")

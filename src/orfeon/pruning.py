@@ -154,9 +154,14 @@ def cut_at(forest: Forest, cut: npt.NDArray[np.bool_]) -> Forest:
         tree_start=start, nodes=nodes, n_children=n_children, missing=missing,
         label=forest.label[keep] if len(forest.label) else forest.label,
         value=forest.value[keep],
-        node_weight=None if forest.node_weight is None else forest.node_weight[keep],
+        leaf_weight=_with_type_of(forest.leaf_weight, forest.node_weight, keep, leaf),
         leaf_impurity=None if impurity is None else without_zeros(impurity[keep][leaf]),
     )  # fmt: skip
+
+
+def _with_type_of(given: Any, every: Any, keep: Any, leaf: Any) -> Any:
+    """Weights of the leaves that are left, as counts where they were counts."""
+    return None if given is None else every[keep][leaf].astype(given.dtype)
 
 
 def prune_to_alpha(

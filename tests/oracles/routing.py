@@ -113,7 +113,7 @@ def random_forest(
             np.array([a for a, _ in planter.terms], np.int32),
             np.array([w for _, w in planter.terms], np.float64),
         ),
-        node_weight=weight,
+        leaf_weight=None if weight is None else weight[n_children == 0],
         leaf_impurity=None if weight is None else rng.uniform(0, 1, int((n_children == 0).sum())),
     )
 

@@ -91,7 +91,7 @@ def plant(root: Sprout, schema: Schema, n_classes: int) -> Forest:
         n_categories=schema.n_categories,
         branches=np.array(branches, np.uint16),
         projections=(np.array(starts, np.int64), np.array(attributes, np.int32), np.array(weights)),
-        node_weight=None if n_classes else weight,
+        leaf_weight=None if n_classes else weight[[not s.children for s in sprouts]],
         leaf_impurity=None if n_classes else variance[[not s.children for s in sprouts]],
     ).validate()
 

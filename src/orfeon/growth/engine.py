@@ -256,19 +256,24 @@ class Prepared:
         stats = stats[:n]
         sizes, ones = np.diff(starts), np.ones(len(starts) - 1)
         scale = np.repeat(self.whole.scale * ones, sizes)
-        node_weight = leaf_impurity = None
+        leaf_weight = leaf_impurity = None
         value: npt.NDArray[Any]
         exact = self.whole.exact.all()
         if self.n_classes:
             value = stats.astype(np.uint32) if exact else stats / scale[:, None]
         else:
             weight = stats[:, 0].astype(np.float64)
-            node_weight = stats[:, 0].astype(np.uint32) if exact else weight / scale
+            is_leaf = n_children[:n] == 0
+            counts = stats[is_leaf, 0].astype(np.uint32)
+            leaf_weight = counts if exact else (weight / scale)[is_leaf]
             centre = np.repeat(self.centre * ones, sizes)
             target_scale = np.repeat(self.target_scale * ones, sizes)
-            value = (centre + stats[:, 1] / weight / target_scale)[:, None]
-            is_leaf = n_children[:n] == 0
-            leaf_impurity = without_zeros(spread[:n][is_leaf] / weight[is_leaf])
+            above = stats[:, 1] / weight / target_scale
+            value = (centre + above)[:, None]
+            variance = spread[:n][is_leaf] / weight[is_leaf]
+            # What is left of equal targets when a mean was rounded is no variance.
+            rounding = (4 * np.finfo(np.float64).eps * np.abs(above[is_leaf])) ** 2
+            leaf_impurity = without_zeros(np.where(variance > rounding, variance, 0.0))
         return Forest(
             tree_start=starts,
             nodes=packed,
@@ -284,7 +289,7 @@ class Prepared:
                 term_attribute[: used[2]].copy(),
                 term_weight[: used[2]].copy(),
             ),
-            node_weight=node_weight,
+            leaf_weight=leaf_weight,
             leaf_impurity=leaf_impurity,
         )
 

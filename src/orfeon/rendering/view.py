@@ -231,7 +231,7 @@ def _nodes(forest: Forest) -> tuple[NodeView, ...]:
             conditions[first : first + width] = branch_conditions(forest, node)
             n_leaves[node] = n_leaves[first : first + width].sum()
     regression = forest.n_classes == 0
-    weight = forest.weights() if not regression or forest.node_weight is not None else None
+    weight = forest.weights() if not regression or forest.leaf_weight is not None else None
     variance = forest.impurity
     deviation = None if variance is None else np.sqrt(np.maximum(variance, 0.0))
     value = forest.value.astype(np.float64)
