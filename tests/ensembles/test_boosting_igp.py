@@ -121,6 +121,19 @@ def test_weights_may_be_given():
     assert_same_run(boosting, run)
 
 
+def test_the_floor_lifts_what_weighs_next_to_nothing():
+    """Ten examples of weight 1e-12 weigh 1e-8 from the second tree on, as in the pseudo-code."""
+    X, y = overlapping(3)
+    weights = np.where(np.arange(len(y)) < 10, 1e-12, 1.0)
+    ordered = [Decimal(w) for w in weights[content_order(X, y)]]
+    run = twin(X, y, 7, 8, initial=[w / sum(ordered) for w in ordered])
+    assert min(run.weights[0]) < FLOOR / 1000
+    assert float(min(run.weights[1])) == pytest.approx(1e-8)
+    boosting = BoostingIGPClassifier(8, random_state=7).fit(X, y, sample_weight=weights)
+    assert len(boosting) > 3
+    assert_same_run(boosting, run)
+
+
 # -- reweighting -----------------------------------------------------------------------------------
 
 
