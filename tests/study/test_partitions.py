@@ -97,8 +97,10 @@ def test_a_synthetic_training_set_does_not_depend_on_the_test_set():
 
 def test_the_first_split_stays_what_it_was():
     """Results on disk are only good while the splits are those they were made on."""
-    partition = Partitions("waveform", Sizes(300, 5000)).draw(0)
+    partition = Partitions("waveform", Sizes(300, 5000), stratified=False).draw(0)
     assert partition.y_train[:12].tolist() == [0, 2, 2, 2, 0, 2, 0, 1, 1, 1, 2, 1]
+    partition = Partitions("waveform", Sizes(300, 5000)).draw(0)
+    assert partition.y_train[:12].tolist() == [0, 1, 1, 0, 2, 2, 2, 1, 0, 0, 2, 1]
     train, _ = split_rows(np.repeat([0, 1], [9, 6]), Sizes(5, 10), np.random.default_rng([1, 2]))
     assert train.tolist() == [8, 9, 12, 0, 5]
 
@@ -135,3 +137,12 @@ def test_published_sizes_use_up_the_real_data(table):
         if not is_synthetic(name):
             n_rows = len((folder / f"{name}.csv").read_text().splitlines()) - 1
             assert n_rows == sum(sizes), name
+
+
+def test_stratified_samples_of_a_synthetic_problem_have_equal_classes():
+    for split in range(5):
+        even = Partitions("waveform", Sizes(301, 150)).draw(split)
+        assert sorted(np.bincount(even.y_train)) == [100, 100, 101]
+        assert np.bincount(even.y_test).tolist() == [50, 50, 50]
+    drawn = [Partitions("waveform", Sizes(300, 150), stratified=False).draw(k) for k in range(5)]
+    assert len({tuple(np.bincount(part.y_train)) for part in drawn}) > 1

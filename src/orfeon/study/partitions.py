@@ -135,7 +135,8 @@ class Partitions:
     sizes : Sizes
         Numbers of training and test examples.
     stratified : bool, default=True
-        Whether the splits of real data keep the shares of the classes.
+        Whether splits keep the shares of the classes; of a synthetic problem, whether all classes
+        have the same number of examples.
     file : str, optional
         Name of the file of a real problem, by default ``name``.
     folder : path, optional
@@ -198,13 +199,21 @@ class Partitions:
             raise ValueError(f"split must not be negative, got {split}")
         rng = np.random.default_rng([zlib.crc32(self.name.encode()), split])
         if is_synthetic(self.name):
-            source = problem(self.name)
-            return Partition(
-                *source.sample(self.sizes.n_train, random_state=rng),
-                *source.sample(self.sizes.n_test, random_state=rng),
-            )
+            drawn = [self._sample(n_rows, rng) for n_rows in self.sizes]
+            return Partition(*drawn[0], *drawn[1])
         self.load()
         assert self._data is not None
         X, y = self._data
         train, test = split_rows(y, self.sizes, rng, stratified=self.stratified)
         return Partition(X[train], y[train], X[test], y[test])
+
+    def _sample(self, n_rows: int, rng: np.random.Generator) -> DataSet:
+        """Draw examples of a synthetic problem; stratified ones have equally many of each class."""
+        source = problem(self.name)
+        if not self.stratified:
+            return DataSet(*source.sample(n_rows, random_state=rng))
+        assert isinstance(source, ClassificationProblem)
+        # Who gets the odd one out is drawn.
+        classes = (np.arange(n_rows) + rng.integers(source.n_classes)) % source.n_classes
+        classes = rng.permutation(classes)
+        return DataSet(source._draw_given_classes(classes, rng), classes)
