@@ -54,6 +54,8 @@ SAMPLING: dict[str, list[Any]] = {
 class Resampling(LeavingOut):
     """An ensemble whose members see samples of the examples, drawn with or without replacement."""
 
+    _draws_by: ClassVar[tuple[str, ...]] = ("bootstrap", "max_samples")
+
     bootstrap: Bootstrap
     max_samples: float
     _batches: list[range]
@@ -68,8 +70,8 @@ class Resampling(LeavingOut):
         if self.bootstrap != "balanced":
             return
         # Members that a warm start adds are balanced among themselves.
-        earlier = self._batches if members.start else []
-        self._batches = [*earlier, members] if len(members) else earlier
+        key = self._history[-1][1]
+        self._batches = [batch for batch, other in self._history if other == key and len(batch)]
         self._dealt = [self._deal(examples, batch) for batch in self._batches]
 
     def _deal(self, examples: Examples, batch: range) -> npt.NDArray[np.uint32]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -17,20 +18,20 @@ import joblib
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import _fit_context, clone, is_classifier, is_regressor
-from sklearn.utils import get_tags
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
-from orfeon.ensembles.units import as_units
+from orfeon.ensembles.units import MAX_UNITS, as_units
 from orfeon.forest import Forest
 from orfeon.growth.blocks import MOST, run_in_blocks
 from orfeon.importance import impurity_importances
 from orfeon.members import EstimatorMembers, LazyView, concatenate
 from orfeon.progress import CallbackSupport, Progress, report_progress
 from orfeon.seeding import seed_sequence
-from orfeon.tabular import TabularEstimator, are_counts
+from orfeon.tabular import TabularEstimator, _check_length, are_counts
 from orfeon.trees.base import BaseTree
 from orfeon.trees.limits import LIMITS
 
@@ -59,8 +60,12 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
     _needs_weights: ClassVar[bool] = False
     #: Members that are trained by one call, at most.
     _most_in_block: ClassVar[int] = MOST
+    #: Whether each member needs the one before, so that there is one block of them.
+    _is_sequential: ClassVar[bool] = False
     #: The parameter that says how many members there are.
     _size_parameter: ClassVar[str] = "n_estimators"
+    #: The parameters that decide what is drawn for a member.
+    _draws_by: ClassVar[tuple[str, ...]] = ()
 
     members_: Any
     estimator_: Any
@@ -127,17 +132,18 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
             The fitted ensemble.
         """
         before = _Before.of(self)
-        self.estimator_ = self._base()
-        self._check_base()
-        data, examples = self._read_all(X, y, sample_weight)
-        first = before.check(self, self._n_members)
-        if not first:
-            self._sequence = seed_sequence(self.random_state)
-        self._digest = examples.digest
+        with before.restored_on_failure(self):
+            self.estimator_ = self._base()
+            self._check_base()
+            data, examples = self._read_all(X, y, sample_weight)
+            first = before.check(self, self._n_members)
+            if not first:
+                self._sequence = seed_sequence(self.random_state)
+            members = range(first, self._n_members)
+            self._history = [*before.history, (members, self._drawing_key(examples))]
+            self._check_weights(examples)
+            self._prepare(examples, members)
         recipe = Recipe(examples, self._perturb, self._sequence, self._leaves_out())
-        members = range(first, self._n_members)
-        self._check_weights(examples)
-        self._prepare(examples, members)
         with report_progress(
             self, len(members), self.verbose, X=X, y=y, sample_weight=sample_weight
         ) as progress:
@@ -146,7 +152,7 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
             self.members_ = concatenate([before.members, *parts] if first else parts)
             seen = None
             if recipe.keep_seen:
-                earlier = [self._seen_before(recipe, first, before.digest)] if first else []
+                earlier = self._seen_before(recipe)
                 seen = np.concatenate([*earlier, *(block.seen for block in blocks)])
             self._finish(data, recipe, seen)
         return self
@@ -159,22 +165,41 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
         most = self._most_in_block
         if watched and most == MOST:
             most = max(1, min(MOST, _WATCHED // len(recipe.examples)))
+        if self._is_sequential:
+            most = max(1, len(members))
         return run_in_blocks(
-            self._training(data, recipe), members, self.n_jobs,
+            self._training(data, recipe), members, None if self._is_sequential else self.n_jobs,
             progress.update_and_ask if watched else None, most=most, prefer=self._prefer,
         )  # fmt: skip
 
-    def _seen_before(self, recipe: Recipe, n_members: int, digest: Any) -> Any:
-        """Which examples the members of the fit before saw: drawn again, where it can be."""
-        if digest == self._digest:
-            return recipe.seen(recipe.draw(slice(0, n_members))[2])
-        warnings.warn(
-            "warm_start=True with other examples than before: what the earlier members saw of them "
-            "is not known, so they do not take part in out-of-bag estimates.",
-            UserWarning,
-            stacklevel=4,
-        )
-        return np.ones((n_members, len(recipe.examples)), dtype=bool)
+    def _drawing_key(self, examples: Examples) -> str:
+        """A word for all that decides what is drawn for a member, besides its own generator."""
+        names = (*self._draws_by, "class_weight")
+        how = [(name, getattr(self, name, None)) for name in names]
+        return str(joblib.hash((how, examples.digest)))
+
+    def _seen_before(self, recipe: Recipe) -> list[Any]:
+        """What the members of the fits before saw of these examples: drawn again, where possible.
+
+        Members that were drawn in another way, or from other examples, may have seen any of them.
+        """
+        *earlier, (_, key) = self._history
+        if any(other != key for _, other in earlier):
+            warnings.warn(
+                "warm_start=True with other examples, or drawn in another way, than before: what "
+                "the earlier members saw of them is not known, so they do not take part in "
+                "out-of-bag estimates.",
+                UserWarning,
+                stacklevel=5,
+            )
+        seen = []
+        for members, other in earlier:
+            if other == key:
+                drawn = recipe.draw(slice(members.start, members.stop))[2] if members else []
+                seen += [recipe.seen(drawn)] if drawn else []
+            else:
+                seen.append(np.ones((len(members), len(recipe.examples)), dtype=bool))
+        return seen
 
     @property
     def _classes(self) -> npt.NDArray[Any]:
@@ -192,6 +217,8 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
     def _check_base(self) -> None:
         """Refuse a base learner of the other kind."""
         base, mine = self.estimator_, is_classifier(self)
+        if isinstance(base, BaseTree):
+            base._validate_params()  # it is not fitted itself, so nobody else would
         if (mine and is_regressor(base)) or (not mine and is_classifier(base)):
             kind = "classifier" if mine else "regressor"
             raise ValueError(f"estimator={base} is not a {kind}; {type(self).__name__} needs one.")
@@ -225,6 +252,11 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
             return data, examples
         rows, y, weights, taken, n_given = self._read_examples(X, y, sample_weight, reset=reset)
         rows = self._check_rows(rows, reset=reset)
+        _check_length(y, rows.shape[0])
+        if are_counts(weights) and len(y) < weights.sum() <= max(MAX_UNITS, 10 * len(y)):
+            copies = np.repeat(np.arange(len(y)), weights.astype(np.int64))
+            rows, y, taken = _safe_indexing(rows, copies), y[copies], taken[copies]
+            weights = np.ones(len(y))
         codes, n_classes, factors = self._code_target(y, weights)
         weighted = weights if factors is None else weights * factors[codes]
         examples = Examples(
@@ -254,9 +286,9 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        base = self._base()
-        if not isinstance(base, BaseTree):
-            inner = get_tags(base).input_tags
+        given = getattr(self, "estimator", None)
+        if hasattr(given, "__sklearn_tags__") and not isinstance(given, BaseTree):
+            inner = get_tags(given).input_tags
             tags.input_tags.allow_nan = inner.allow_nan
             tags.input_tags.sparse = inner.sparse
         return tags
@@ -362,7 +394,7 @@ class _Before:
 
     def __init__(self, members: Any, state: dict[str, Any]) -> None:
         self.members = members
-        self.digest = state.get("_digest")
+        self.history: list[tuple[range, str]] = state.get("_history", [])
         self._state = state
 
     @classmethod
@@ -370,6 +402,17 @@ class _Before:
         """Take note of a fitted ensemble before it is fitted again."""
         warm = getattr(ensemble, "warm_start", False) and hasattr(ensemble, "members_")
         return cls(ensemble.members_, dict(ensemble.__dict__)) if warm else cls(None, {})
+
+    @contextmanager
+    def restored_on_failure(self, ensemble: IndependentEnsemble) -> Iterator[None]:
+        """Give a warm ensemble back as it was when what it is given is refused."""
+        try:
+            yield
+        except BaseException:
+            if self.members is not None:
+                ensemble.__dict__.clear()
+                ensemble.__dict__.update(self._state)
+            raise
 
     def check(self, ensemble: IndependentEnsemble, n_members: int) -> int:
         """How many members are kept; refuses fewer members than there are, and other data."""
@@ -383,12 +426,10 @@ class _Before:
             )
         elif not self._fits(ensemble):
             refusal = (
-                "warm_start=True goes on with the attributes and classes of the fit before, and "
-                "these are others; use warm_start=False to begin anew."
+                "warm_start=True goes on with the attributes, the classes and the kind of members "
+                "of the fit before, and these are others; use warm_start=False to begin anew."
             )
         if refusal is not None:
-            ensemble.__dict__.clear()
-            ensemble.__dict__.update(self._state)
             raise ValueError(refusal)
         if n_members == len(self.members):
             warnings.warn(
@@ -400,7 +441,9 @@ class _Before:
         return len(self.members)
 
     def _fits(self, ensemble: IndependentEnsemble) -> bool:
-        """Whether attributes and classes are still the same."""
+        """Whether members, attributes and classes are still of the same kind."""
         classes = (getattr(ensemble, "classes_", ()), self._state.get("classes_", ()))
-        same_schema = getattr(ensemble, "schema_", None) == self._state.get("schema_")
-        return same_schema and np.array_equal(*classes)
+        names = ("schema_", "n_features_in_")
+        same = all(getattr(ensemble, name, None) == self._state.get(name) for name in names)
+        of_trees = not isinstance(self.members, EstimatorMembers)
+        return same and of_trees == ensemble._has_trees and np.array_equal(*classes)

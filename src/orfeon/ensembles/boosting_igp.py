@@ -32,6 +32,8 @@ Floats = npt.NDArray[np.float64]
 
 #: No weight falls below this, against underflow (Bauer and Kohavi 1999).
 LEAST_WEIGHT = 1e-8
+#: An error of one half, which rounding must not bring below one half.
+HALF = 0.5 - 1e-10
 
 
 def reweigh_half(weights: Floats, initial: Floats, wrong: npt.NDArray[np.bool_]) -> Floats:
@@ -60,7 +62,7 @@ def reweigh_half(weights: Floats, initial: Floats, wrong: npt.NDArray[np.bool_])
     array([0.5       , 0.16666667, 0.16666667, 0.16666667])
     """
     error = float(weights[wrong].sum() / weights.sum())
-    if not 0 < error < 0.5:
+    if not 0 < error < HALF:
         return initial.copy()
     return np.asarray(weights / np.where(wrong, 2 * error, 2 * (1 - error)))
 
@@ -114,9 +116,9 @@ class Boosting:
                 tree = self._grow_one(weights, initial, halves, seed)
             wrong = tree.predict(self.data.X) != self.data.y
             error = float(weights[wrong].sum())
-            if error < 0.5 or not trees:
+            if error < HALF or not trees:
                 trees.append(tree)
-            if error >= 0.5 or error == 0:
+            if error >= HALF or error == 0:
                 break
             for half in (1, 2):
                 mine = halves == half
@@ -178,8 +180,7 @@ class BoostingIGPClassifier(OfIGPTrees):
     0.81
     """
 
-    #: Each tree needs the one before: they are all one block.
-    _most_in_block: ClassVar[int] = 1 << 40
+    _is_sequential: ClassVar[bool] = True
 
     def __init__(
         self,

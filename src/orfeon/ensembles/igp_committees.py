@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from orfeon.ensembles.boosting_igp import Boosting, BoostingIGPClassifier
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OF_TREES, OfIGPTrees
+from orfeon.ensembles.perturbation import Examples
 from orfeon.ensembles.training import Recipe, Trained
 from orfeon.ensembles.voting import Voting
 from orfeon.forest import Forest
@@ -90,6 +91,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
     _most_in_block: ClassVar[int] = 4
 
     n_committees: int
+    _committee_size: int
 
     def __init__(
         self,
@@ -121,6 +123,14 @@ class IGPCommitteesClassifier(OfIGPTrees):
     def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
         self.estimator_._prepare(data)
         return _CommitteeTraining(Boosting(self.estimator_, data, recipe), self.n_estimators)
+
+    def _prepare(self, examples: Examples, members: range) -> None:
+        if members.start and self._committee_size != self.n_estimators:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is not that of the committees there are, "
+                f"{self._committee_size}; warm_start=True adds committees of the same size."
+            )
+        self._committee_size = self.n_estimators
 
     @property
     def committee_forests_(self) -> list[Forest]:

@@ -69,10 +69,11 @@ class LeavingOut(IndependentEnsemble):
         check_is_fitted(self, "members_")
         reader = copy(self)
         _, examples = reader._read_all(X, y, sample_weight)
-        if examples.digest != getattr(self, "_digest", None):
+        key = self._drawing_key(examples)
+        if not self._history or any(other != key for _, other in self._history):
             raise ValueError(
-                "X, y and sample_weight are not the training set of the last fit; what the members "
-                "saw of them is not known."
+                "X, y and sample_weight are not the training set of all members, drawn as the "
+                "parameters say now; what the members saw of them is not known."
             )
         reader._prepare(examples, range(len(self.members_), len(self.members_)))
         counts = np.zeros((len(self.members_), examples.n_given))
@@ -124,9 +125,7 @@ class LeavingOut(IndependentEnsemble):
         return forest_weights(self.forest_, self._rows(X), self._rows(X_new), in_bag)
 
     def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
-        for name in [n for n in self.__dict__ if n.startswith("oob_") and n.endswith("_")]:
-            delattr(self, name)
-        self.__dict__.pop("permutation_importances_", None)
+        self._forget_estimates()
         if seen is None:
             return
         examples = recipe.examples
@@ -147,6 +146,12 @@ class LeavingOut(IndependentEnsemble):
             self.permutation_importances_ = oob_permutation_importances(
                 self.members_, X, y, out, weights=weights, random_state=self._importance_state()
             )
+
+    def _forget_estimates(self) -> None:
+        """Drop what was estimated for other members."""
+        for name in [n for n in self.__dict__ if n.startswith("oob_") and n.endswith("_")]:
+            delattr(self, name)
+        self.__dict__.pop("permutation_importances_", None)
 
     def _importance_state(self) -> np.random.Generator:
         key = (*self._sequence.spawn_key, 2**32 - 1)  # a key that no member has

@@ -75,7 +75,10 @@ class _PartTraining:
         one = slice(member, member + 1)
         if isinstance(self.data, TrainingData):
             data = self.data
-            part = replace(data, X=data.X[rows], y=data.y[rows], weights=data.weights[rows])
+            part = replace(
+                data, X=data.X[rows], y=data.y[rows], weights=data.weights[rows],
+                rows=data.rows[rows],
+            )  # fmt: skip
             return TreeTraining(self.base, part, recipe, self.classes)(one).members
         part = _safe_indexing(self.data, rows)
         return EstimatorTraining(self.base, part, recipe)(one).members
@@ -152,6 +155,7 @@ class _Partitioned(LeavingOut):
         self
             The fitted ensemble.
         """
+        self._validate_params()
         self._forget()
         for chunk in chunks:
             X, y, *weight = chunk
@@ -183,7 +187,8 @@ class _Partitioned(LeavingOut):
         parts = [block.members for block in blocks]
         self.members_ = concatenate(parts if begins else [self.members_, *parts])
         self.n_chunks_ += 1
-        self._digest = None  # there is no one training set any more
+        self._history = []  # there is no one training set any more
+        self._forget_estimates()
         return self
 
     def _perturb_chunk(

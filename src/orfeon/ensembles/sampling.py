@@ -104,9 +104,10 @@ def draw_without_replacement(examples: Examples, rng: np.random.Generator, n_dra
     >>> draw_without_replacement(examples, np.random.default_rng(0), 2)
     array([0, 0, 1, 1, 0])
     """
-    if n_drawn >= len(examples):
-        return np.ones(len(examples), np.int64)
-    waiting = rng.standard_exponential(len(examples)) / examples.weights
+    present = examples.weights > 0
+    n_drawn = min(n_drawn, int(present.sum()))
+    waiting = np.full(len(examples), np.inf)
+    np.divide(rng.standard_exponential(len(examples)), examples.weights, out=waiting, where=present)
     counts = np.zeros(len(examples), np.int64)
     counts[np.argpartition(waiting, n_drawn - 1)[:n_drawn]] = 1
     return counts

@@ -92,6 +92,7 @@ class _Wagging(LeavingOut):
     """Wagging of any base learner that takes weights."""
 
     _needs_weights: ClassVar[bool] = True
+    _draws_by: ClassVar[tuple[str, ...]] = ("noise", "scale")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
         **ESTIMATOR,
