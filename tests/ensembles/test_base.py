@@ -28,10 +28,13 @@ import orfeon.ensembles
 from orfeon import (
     BaggingClassifier,
     BaggingRegressor,
+    C45Classifier,
     CARTClassifier,
     CARTRegressor,
     ClassSwitchingClassifier,
+    DoubleBaggingClassifier,
     RandomForestClassifier,
+    WaggingClassifier,
 )
 
 ENSEMBLES = orfeon.ensembles.__all__
@@ -128,6 +131,12 @@ def test_kinds_are_known(ensemble):
     assert is_regressor(ensemble) == name.endswith("Regressor")
 
 
+def test_kinds_are_known_whatever_the_base():
+    for base in (None, GaussianNB(), Ridge(), "tree"):
+        assert is_classifier(BaggingClassifier(base))
+        assert is_regressor(BaggingRegressor(base))
+
+
 # -- one class, one row, few of anything -----------------------------------------------------------
 
 
@@ -217,6 +226,31 @@ def test_impossible_settings_are_refused(ensemble, message):
         ensemble.fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("base", "name"),
+    [
+        (CARTClassifier(max_depth=0), "max_depth"),
+        (CARTClassifier(criterion="nonsense"), "criterion"),
+        (CARTClassifier(n_best=0), "n_best"),
+        (CARTClassifier(class_weight="odd"), "class_weight"),
+        (C45Classifier(min_samples_leaf="a"), "min_samples_leaf"),
+    ],
+)
+@pytest.mark.parametrize(
+    "method",
+    [
+        BaggingClassifier,
+        WaggingClassifier,
+        DoubleBaggingClassifier,
+        ClassSwitchingClassifier,
+    ],
+)
+def test_impossible_settings_of_the_base_are_refused(method, base, name):
+    X, y = table(method())
+    with pytest.raises(ValueError, match=f"'{name}' parameter of {type(base).__name__} must be"):
+        method(base, 3).fit(X, y)
+
+
 @each_ensemble
 def test_bad_weights_are_refused(ensemble):
     X, y = table(ensemble)
@@ -258,6 +292,9 @@ def test_with_other_base_learners_too(base):
     bag = BaggingClassifier(base, 3, random_state=0)
     with pytest.raises(ValueError, match="NaN"):
         bag.fit(np.where(X > 2, np.nan, X), y)
+    for n in (89, 91):
+        with pytest.raises(ValueError, match=f"y has {n} values and X has 90 rows"):
+            bag.fit(X, np.resize(y, n))
     with pytest.raises(ValueError, match="X has 4 features, but BaggingClassifier is expecting 5"):
         bag.fit(X, y).predict(X[:, :4])
 

@@ -48,7 +48,7 @@ def assert_same_run(boosting, run):
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 def test_trees_are_those_of_the_pseudo_code(criterion):
     ends, resets = [], 0
-    for seed in range(8):
+    for seed in range(12):
         X, y = overlapping(seed)
         run = twin(X, y, seed, 12, criterion=criterion)
         boosting = BoostingIGPClassifier(12, criterion=criterion, random_state=seed).fit(X, y)
@@ -56,7 +56,15 @@ def test_trees_are_those_of_the_pseudo_code(criterion):
         ends.append(run.end)
         resets += run.resets
     assert len(set(ends)) == 2  # some ran out, some were stopped
-    assert resets > 5
+    assert resets > 30
+
+
+@pytest.mark.parametrize("seed", [8, 21, 35, 41])
+def test_an_error_of_exactly_one_half_is_one_half(seed):
+    """As of a tree that repeats the one before; sums of floats may miss it by the last digit."""
+    X, y = overlapping(seed)
+    run = twin(X, y, seed, 20)
+    assert_same_run(BoostingIGPClassifier(20, random_state=seed).fit(X, y), run)
 
 
 def test_separable_classes_end_with_the_tree_that_errs_on_none():
@@ -75,7 +83,7 @@ def test_separable_classes_end_with_the_tree_that_errs_on_none():
 
 def test_a_tree_that_errs_on_half_of_the_weight_is_dropped():
     found = 0
-    for seed in range(8):
+    for seed in range(12):
         X, y = overlapping(seed)
         run = twin(X, y, seed, 40)
         if run.end != "half of the weight" or len(run.errors) == 1:
@@ -84,7 +92,7 @@ def test_a_tree_that_errs_on_half_of_the_weight_is_dropped():
         assert run.errors[-1] >= 0.5
         assert len(run.trees) == len(run.errors) - 1
         assert len(BoostingIGPClassifier(40, random_state=seed).fit(X, y)) == len(run.trees)
-    assert found >= 4
+    assert found == 8
 
 
 def test_the_first_tree_stays_when_none_is_good_enough():
@@ -185,6 +193,24 @@ def test_boosting_errs_less_than_the_ensemble_on_waveforms():
     ]
     assert errors[0] < errors[1] - 0.02
     assert errors[0] < 0.22
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 4, 6, 8])
+def test_a_run_that_ends_early_does_not_depend_on_jobs(seed):
+    X, y = overlapping(seed)
+    alone = BoostingIGPClassifier(60, random_state=seed).fit(X, y)
+    assert len(alone) < 60
+    two = BoostingIGPClassifier(60, n_jobs=2, random_state=seed).fit(X, y)
+    assert_same_forest(two.forest_, alone.forest_)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_second_fit_forgets_the_first(n_jobs):
+    X, y = make_waveform(150, random_state=0)
+    other, labels = make_waveform(150, random_state=1)
+    alone = BoostingIGPClassifier(20, random_state=0).fit(X, y)
+    again = BoostingIGPClassifier(20, n_jobs=n_jobs, random_state=0).fit(other, labels).fit(X, y)
+    assert_same_forest(again.forest_, alone.forest_)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -271,10 +271,12 @@ def test_what_was_in_the_bag_is_drawn_again():
     np.testing.assert_array_equal(counts, in_bag(X, y, 3, 15))
     moved = np.random.default_rng(0).permutation(len(y))
     np.testing.assert_array_equal(forest.in_bag(X[moved], y[moved]), counts[:, moved])
-    with pytest.raises(ValueError, match="not the training set of the last fit"):
+    with pytest.raises(ValueError, match="not the training set of all members"):
         forest.in_bag(X, y, sample_weight=np.full(len(y), 2))
-    with pytest.raises(ValueError, match="not the training set of the last fit"):
+    with pytest.raises(ValueError, match="not the training set of all members"):
         forest.in_bag(X[:-1], y[:-1])
+    with pytest.raises(ValueError, match="drawn as the parameters say now"):
+        forest.set_params(max_samples=0.5).in_bag(X, y)
 
 
 def test_in_bag_counts_copies():

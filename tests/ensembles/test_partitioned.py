@@ -214,6 +214,17 @@ def test_chunks_may_follow_a_fit(base):
     assert pasted.n_chunks_ == 3
 
 
+def test_another_chunk_ends_what_was_estimated_before():
+    X, y = table(PartitionedClassifier())
+    pasted = PartitionedClassifier(n_partitions=3, oob_score=True, random_state=0).fit(X, y)
+    assert pasted.oob_votes_.shape == (3, 90)
+    pasted.partial_fit(X, y)
+    assert len(pasted) == 4
+    assert [name for name in vars(pasted) if name.startswith("oob_")] == ["oob_score"]
+    with pytest.raises(ValueError, match="not the training set of all members"):
+        pasted.in_bag(X, y)
+
+
 def test_pasted_votes_come_close_to_one_tree_of_everything():
     X, y = make_waveform(2000, random_state=0)
     X_test, y_test = make_waveform(2000, random_state=1)
@@ -275,3 +286,11 @@ def test_impossible_numbers_are_refused(name):
         PartitionedClassifier(**{name: 0}).fit(X, y)
     with pytest.raises(ValueError, match=f"'{name}' parameter of PartitionedClassifier must be"):
         PartitionedClassifier(**{name: 0}).partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match=f"'{name}' parameter of PartitionedClassifier must be"):
+        PartitionedClassifier(**{name: 0}).fit_chunks([(X, y)], classes=[0, 1, 2])
+
+
+def test_fit_chunks_refuses_an_unknown_vote():
+    X, y = table(PartitionedClassifier())
+    with pytest.raises(ValueError, match="'voting' parameter of PartitionedClassifier must be"):
+        PartitionedClassifier(voting="loud").fit_chunks([(X, y)], classes=[0, 1, 2])

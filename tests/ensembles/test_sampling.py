@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from tests.ensembles.twins import LEVEL
+from tests.ensembles.twins import LEVEL, table
 
+from orfeon import RandomForestClassifier
 from orfeon.ensembles.perturbation import Examples
 from orfeon.ensembles.sampling import (
     deal_balanced,
@@ -97,6 +98,29 @@ def test_pairs_are_drawn_as_if_one_after_the_other(weights):
     assert sum(expected) == pytest.approx(1.0)
     p_value = stats.chisquare(list(seen.values()), n_samples * np.array(expected)).pvalue
     assert p_value > LEVEL
+
+
+@pytest.mark.parametrize("n_drawn", [1, 2, 3, 4, 5])
+def test_what_weighs_nothing_is_never_drawn(n_drawn):
+    weights = np.array([0.0, 1.0, 0.0, 2.0, 3.0])
+    rng = np.random.default_rng(7)
+    for _ in range(50):
+        counts = draw_without_replacement(examples(weights), rng, n_drawn)
+        assert counts[weights == 0].tolist() == [0, 0]
+        assert counts.sum() == min(n_drawn, 3)
+
+
+@pytest.mark.parametrize("max_samples", [0.5, 80, 1.0])
+def test_a_class_of_weight_zero_is_never_predicted(max_samples):
+    X, y = table(RandomForestClassifier())
+    forest = RandomForestClassifier(
+        5,
+        class_weight={0: 0.0, 1: 1.0, 2: 1.0},
+        bootstrap=False,
+        max_samples=max_samples,
+        random_state=0,
+    ).fit(X, y)
+    assert set(forest.votes(X).ravel().tolist()) == {1, 2}
 
 
 # -- balanced --------------------------------------------------------------------------------------

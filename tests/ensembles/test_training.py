@@ -45,6 +45,7 @@ OTHERS = [
 ]
 TREES = [
     CARTClassifier(pruning=0.01),
+    CARTClassifier(pruning="cv", n_folds=3),
     C45Classifier(),
     IGPTreeClassifier(),
     ObliqueTreeClassifier(),
@@ -131,8 +132,6 @@ def test_ridge_is_fitted_to_its_sample():
 @pytest.mark.parametrize("base", TREES, ids=lambda base: type(base).__name__)
 @pytest.mark.parametrize("method", [*METHODS, PartitionedClassifier])
 def test_any_tree_may_be_the_base(method, base):
-    if method is PartitionedClassifier and isinstance(base, IGPTreeClassifier):
-        base = CARTClassifier(pruning="cv", n_folds=3)
     X, y = table(method())
     size = {"n_partitions": 5} if method is PartitionedClassifier else {"n_estimators": 5}
     ensemble = method(base, random_state=0, **size).fit(X, y)

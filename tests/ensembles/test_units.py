@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.base import clone, is_regressor
+from sklearn.naive_bayes import GaussianNB
 from tests.ensembles.twins import (
     LEVEL,
+    Remembering,
     assert_same_trees,
     each_ensemble,
     each_setting,
+    numbered,
     small,
     table,
 )
@@ -137,6 +140,34 @@ def test_weight_k_is_k_copies_in_any_order(ensemble):
     again = clone(ensemble).fit(X[moved], y[moved], sample_weight=weights[moved])
     assert_same_trees(weighted, again, but)
     np.testing.assert_array_equal(weighted.predict(X), again.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("BaggingClassifier", {"n_estimators": 300}),
+        ("WaggingClassifier", {"n_estimators": 300}),
+        ("ClassSwitchingClassifier", {"n_estimators": 300}),
+        ("FlippingClassifier", {"n_estimators": 300, "flip_rate": 0.2}),
+        ("PartitionedClassifier", {"n_partitions": 2, "n_estimators": 150}),
+    ],
+)
+def test_weight_four_is_four_copies_without_trees_too(name, given):
+    """In distribution: the supports that the members give one row."""
+    X, y = table(BaggingClassifier(), 40)
+    y = (y > 0).astype(np.int64)
+    copies = np.repeat(np.arange(40), 4)
+    weighted = small(name, estimator=GaussianNB(), **given).fit(X, y, np.full(40, 4))
+    copied = small(name, estimator=GaussianNB(), **given).fit(X[copies], y[copies])
+    supports = [ensemble.members_.supports(X[:1])[:, 0, 1] for ensemble in (weighted, copied)]
+    assert np.std(supports[0]) > 0
+    assert stats.ks_2samp(*supports).pvalue > LEVEL
+
+
+def test_a_bootstrap_sample_has_as_many_examples_as_the_weights_say():
+    bag = BaggingClassifier(Remembering(), 5, random_state=0)
+    bag.fit(numbered(10), np.arange(10) % 2, sample_weight=np.full(10, 3))
+    assert [member.weights_.sum() for member in bag.estimators_] == [30] * 5
 
 
 @each_setting

@@ -16,11 +16,18 @@ from tests.ensembles.twins import (
 )
 from tests.shared import assert_same_forest, forest_of
 
-from orfeon import BaggingClassifier, BaggingRegressor, RandomForestClassifier
+from orfeon import (
+    BaggingClassifier,
+    BaggingRegressor,
+    IGPCommitteesClassifier,
+    RandomForestClassifier,
+    WaggingClassifier,
+)
 from orfeon.datasets import make_waveform
 from orfeon.forest import Forest
 
 can_grow = [e for e in every_setting() if "warm_start" in e.get_params()]
+REFUSAL = "goes on with the attributes, the classes and the kind of members"
 each_growing = pytest.mark.parametrize("ensemble", can_grow, ids=str)
 
 
@@ -95,6 +102,17 @@ def test_each_batch_of_a_balanced_bootstrap_is_balanced():
     np.testing.assert_array_equal(bag.in_bag(X, y), counts)
 
 
+def test_members_may_be_balanced_after_others_were_not():
+    X, y = numbered(30), np.arange(30) % 2
+    bag = BaggingClassifier(Remembering(), 3, warm_start=True, random_state=0).fit(X, y)
+    first = np.array([member.counts(30) for member in bag.estimators_])
+    bag.set_params(n_estimators=7, bootstrap="balanced").fit(X, y)
+    counts = np.array([member.counts(30) for member in bag.estimators_])
+    np.testing.assert_array_equal(counts[:3], first)
+    assert (counts[3:].sum(axis=0) == 4).all()
+    assert (first.sum(axis=0) != 3).any()
+
+
 def test_without_warm_start_it_begins_anew():
     X, y = table(BaggingClassifier())
     bag = BaggingClassifier(n_estimators=5, random_state=0).fit(X, y)
@@ -137,7 +155,7 @@ def test_with_other_examples_the_earlier_members_take_no_part():
     other, labels = make_waveform(200, random_state=1)
     bag = BaggingClassifier(n_estimators=30, oob_score=True, warm_start=True, random_state=0)
     bag.fit(X, y).set_params(n_estimators=70)
-    with pytest.warns(UserWarning, match="other examples than before.*do not take part"):
+    with pytest.warns(UserWarning, match="other examples, or drawn.*do not take part"):
         bag.fit(other, labels)
     assert (bag.oob_votes_[:30] == -1).all()
     assert np.isnan(bag.oob_error_curve_[:30]).all()
@@ -146,6 +164,46 @@ def test_with_other_examples_the_earlier_members_take_no_part():
     later = bag.oob_votes_[30:]
     shares = np.stack([(later == c).sum(axis=0) for c in range(3)], axis=1)
     assert bag.oob_error_ == pytest.approx(np.mean(shares.argmax(axis=1) != labels))
+
+
+@pytest.mark.parametrize(
+    ("make", "other"),
+    [
+        (BaggingClassifier, {"bootstrap": False, "max_samples": 0.3}),
+        (BaggingClassifier, {"bootstrap": "balanced"}),
+        (BaggingClassifier, {"max_samples": 0.5}),
+        (BaggingClassifier, {"class_weight": {0: 2.0, 1: 1.0}}),
+        (WaggingClassifier, {"scale": 1.0}),
+    ],
+)
+def test_members_drawn_in_another_way_take_no_part(make, other):
+    """Classes drawn by lot: whoever saw a row knows its class, others guess."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), rng.integers(0, 2, 300)
+    grown = make(n_estimators=40, oob_score=True, warm_start=True, random_state=0)
+    grown.set_params(**{"scale": 3.0} if make is WaggingClassifier else {})
+    first = {name: getattr(grown, name) for name in other}
+    early = grown.fit(X, y).oob_votes_
+    with pytest.warns(UserWarning, match="drawn in another way, than before.*do not take part"):
+        grown.set_params(n_estimators=80, **other).fit(X, y)
+    assert (grown.oob_votes_[:40] == -1).all()
+    assert abs(grown.oob_error_ - 0.5) < 4 * np.sqrt(0.25 / 300)
+    # Those of the first way take part again in a third fit that is drawn as the first was.
+    with pytest.warns(UserWarning, match="do not take part"):
+        grown.set_params(n_estimators=120, **first).fit(X, y)
+    np.testing.assert_array_equal(grown.oob_votes_[:40], early)
+    assert (grown.oob_votes_[40:80] == -1).all()
+    assert abs(grown.oob_error_ - 0.5) < 4 * np.sqrt(0.25 / 300)
+
+
+def test_what_was_in_the_bag_of_other_examples_is_not_known():
+    X, y = table(BaggingClassifier())
+    other, labels = table(BaggingClassifier(), seed=5)
+    bag = BaggingClassifier(n_estimators=4, warm_start=True, random_state=0).fit(X, y)
+    bag.set_params(n_estimators=8).fit(other, labels)
+    for rows, classes in ((X, y), (other, labels)):
+        with pytest.raises(ValueError, match="not the training set of all members"):
+            bag.in_bag(rows, classes)
 
 
 # -- refusals --------------------------------------------------------------------------------------
@@ -186,7 +244,7 @@ def test_other_classes_or_attributes_are_refused_and_the_model_is_kept():
     before = bag.predict(X)
     bag.set_params(n_estimators=5)
     for X_other, y_other in ((X[:, :4], y), (X, y + 1), (X[y < 2], y[y < 2]), (X, y.astype(str))):
-        with pytest.raises(ValueError, match="goes on with the attributes and classes"):
+        with pytest.raises(ValueError, match=REFUSAL):
             bag.fit(X_other, y_other)
         assert len(bag) == 3
         assert bag.classes_.tolist() == [0, 1, 2]
@@ -200,6 +258,65 @@ def test_other_categories_are_refused():
     other = pandas.DataFrame({"c": pandas.Categorical(list("abdab") * 6)})
     y = np.arange(30) % 2
     bag = BaggingClassifier(n_estimators=3, warm_start=True).fit(frame, y)
-    with pytest.raises(ValueError, match="goes on with the attributes and classes"):
+    with pytest.raises(ValueError, match=REFUSAL):
         bag.set_params(n_estimators=5).fit(other, y)
     assert bag.predict(frame).shape == (30,)
+
+
+def test_without_trees_other_attributes_are_refused():
+    X, y = table(BaggingClassifier())
+    bag = BaggingClassifier(GaussianNB(), 3, warm_start=True, random_state=0).fit(X, y)
+    before = bag.predict(X)
+    with pytest.raises(ValueError, match=REFUSAL):
+        bag.set_params(n_estimators=5).fit(X[:, :4], y)
+    assert len(bag) == 3
+    np.testing.assert_array_equal(bag.predict(X), before)
+
+
+@pytest.mark.parametrize(("first", "second"), [(None, GaussianNB()), (GaussianNB(), None)])
+def test_another_kind_of_members_is_refused_and_the_model_is_kept(first, second):
+    X, y = table(BaggingClassifier())
+    bag = BaggingClassifier(first, 3, warm_start=True, random_state=0).fit(X, y)
+    before = bag.predict(X)
+    with pytest.raises(ValueError, match=REFUSAL):
+        bag.set_params(n_estimators=5, estimator=second).fit(X, y)
+    assert len(bag) == 3
+    np.testing.assert_array_equal(bag.predict(X), before)
+    assert len(bag.set_params(estimator=first).fit(X, y)) == 5
+
+
+@pytest.mark.parametrize("n_estimators", [2, 5])
+def test_committees_of_another_size_are_refused_and_the_model_is_kept(n_estimators):
+    X, y = table(IGPCommitteesClassifier())
+    committees = IGPCommitteesClassifier(3, 4, warm_start=True, random_state=0).fit(X, y)
+    before = forest_of(committees)
+    committees.set_params(n_committees=5, n_estimators=n_estimators)
+    with pytest.raises(
+        ValueError, match=f"n_estimators={n_estimators} is not that of the committees there are, 4"
+    ):
+        committees.fit(X, y)
+    assert len(committees) == 3
+    assert_same_forest(forest_of(committees), before)
+    committees.set_params(n_estimators=4).fit(X, y)
+    assert_same_trees(committees, IGPCommitteesClassifier(5, 4, random_state=0).fit(X, y))
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "y_rows", "weights", "max_samples", "message"),
+    [
+        (4, 90, 89, None, 1.0, "y has 89 values and X has 90 rows"),
+        (4, 90, 90, -np.ones(90), 1.0, "Negative values in data passed to `sample_weight`"),
+        (5, 50, 50, None, 4000, "max_samples=4000 is more than the 50 training examples"),
+    ],
+)
+def test_bad_input_leaves_the_model_as_it_was(columns, rows, y_rows, weights, max_samples, message):
+    X, y = table(BaggingClassifier())
+    bag = BaggingClassifier(n_estimators=3, warm_start=True, random_state=0).fit(X, y)
+    before = bag.predict(X)
+    bag.set_params(n_estimators=5, max_samples=max_samples)
+    with pytest.raises(ValueError, match=message):
+        bag.fit(X[:rows, :columns], y[:y_rows], sample_weight=weights)
+    assert len(bag) == 3
+    np.testing.assert_array_equal(bag.predict(X), before)
+    bag.set_params(max_samples=1.0).fit(X, y)
+    assert_same_trees(bag, BaggingClassifier(n_estimators=5, random_state=0).fit(X, y))
