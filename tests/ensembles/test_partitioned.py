@@ -294,3 +294,11 @@ def test_fit_chunks_refuses_an_unknown_vote():
     X, y = table(PartitionedClassifier())
     with pytest.raises(ValueError, match="'voting' parameter of PartitionedClassifier must be"):
         PartitionedClassifier(voting="loud").fit_chunks([(X, y)], classes=[0, 1, 2])
+
+
+def test_bags_of_other_parts_are_not_known():
+    X, y = make_waveform(60, random_state=0)
+    pasted = PartitionedClassifier(n_partitions=3, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(pasted.in_bag(X, y).sum(axis=0), 1)
+    with pytest.raises(ValueError, match="not the training set of all members"):
+        pasted.set_params(n_partitions=5).in_bag(X, y)

@@ -94,6 +94,8 @@ class _Partitioned(LeavingOut):
         "n_partitions": [Interval(Integral, 1, None, closed="left")],
     }
 
+    _draws_by: ClassVar[tuple[str, ...]] = ("n_partitions", "n_estimators")
+
     warm_start = False
     estimator: Any
     n_partitions: int
