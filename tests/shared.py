@@ -40,14 +40,6 @@ def public_estimators() -> dict[str, type]:
     return {name: thing for name, thing in exported.items() if hasattr(thing, "get_params")}
 
 
-def forest_of(fitted: Any) -> Forest:
-    """All trees of a fitted tree or ensemble, those of committees one after the other."""
-    if hasattr(fitted, "committee_forests_"):
-        return Forest.concatenate(fitted.committee_forests_)
-    forest: Forest = fitted.forest_
-    return forest
-
-
 def differences(one: Forest, other: Forest) -> list[str]:
     """The fields in which two forests differ in any bit; NaN equals NaN."""
     found = []

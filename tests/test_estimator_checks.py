@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 from sklearn.base import is_regressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.shared import assert_same_forest, forest_of, public_estimators
+from tests.shared import assert_same_forest, public_estimators
 
 from orfeon import (
     C45Classifier,
@@ -202,10 +202,10 @@ def test_weight_k_is_k_copies_and_weight_zero_is_absence(estimator, make_table):
         copies = rng.permutation(np.repeat(np.arange(80), weights))
         moved = rng.permutation(80)
         estimator.set_params(random_state=int(rng.integers(1000)))
-        weighted = forest_of(estimator.fit(X, y, sample_weight=weights))
+        weighted = estimator.fit(X, y, sample_weight=weights).forest_
         for rows, given in ((copies, None), (moved, weights[moved]), (moved, 1.0 * weights[moved])):
             table = X[rows] if isinstance(X, np.ndarray) else X.iloc[rows]
-            other = forest_of(estimator.fit(table, y[rows], sample_weight=given))
+            other = estimator.fit(table, y[rows], sample_weight=given).forest_
             # The variance is a sum of floats, which knows the order of its terms.
             assert_same_forest(weighted, other, but=("leaf_impurity",))
             if weighted.impurity is not None:
@@ -250,7 +250,7 @@ def test_the_layout_of_the_input_does_not_matter(estimator, tmp_path):
     weights = rng.integers(1, 4, 60)
     estimator.set_params(random_state=0)
     fitted = estimator.fit(X, y, sample_weight=weights)
-    expected, decided = forest_of(fitted), fitted.predict(X)
+    expected, decided = fitted.forest_, fitted.predict(X)
     spaced = np.zeros((120, 9))
     spaced[::2, ::3] = X
     reversed_rows = np.ascontiguousarray(X[::-1])[::-1]
@@ -261,12 +261,12 @@ def test_the_layout_of_the_input_does_not_matter(estimator, tmp_path):
     )  # fmt: skip
     for given in same:
         again = estimator.fit(given, y, sample_weight=weights)
-        assert_same_forest(forest_of(again), expected)
+        assert_same_forest(again.forest_, expected)
         np.testing.assert_array_equal(again.predict(given), decided)
     for target in (y.tolist(), read_only(y), np.repeat(y, 2)[::2]):
-        assert_same_forest(forest_of(estimator.fit(X, target, sample_weight=weights)), expected)
+        assert_same_forest(estimator.fit(X, target, sample_weight=weights).forest_, expected)
     for given in (weights.tolist(), weights.astype(np.float32), read_only(1.0 * weights)):
-        assert_same_forest(forest_of(estimator.fit(X, y, sample_weight=given)), expected)
+        assert_same_forest(estimator.fit(X, y, sample_weight=given).forest_, expected)
 
 
 @each_setting
@@ -289,9 +289,9 @@ def test_random_state_fixes_everything(estimator):
     y = target_of(estimator, signal)
     for make in (lambda: 7, lambda: np.random.RandomState(7)):
         one = estimator.set_params(random_state=make()).fit(X, y)
-        first, decided = forest_of(one), one.predict(X)
+        first, decided = one.forest_, one.predict(X)
         two = estimator.set_params(random_state=make()).fit(X, y)
-        assert_same_forest(first, forest_of(two))
+        assert_same_forest(first, two.forest_)
         np.testing.assert_array_equal(decided, two.predict(X))
 
 
@@ -329,7 +329,7 @@ def test_extreme_tables_are_learnt(estimator, name):
     rng = np.random.default_rng(5)
     y = target_of(estimator, rng.normal(size=len(X)), min(len(X), 3))
     fitted = estimator.set_params(random_state=0).fit(X, y)
-    forest = forest_of(fitted).validate()
+    forest = fitted.forest_.validate()
     predicted = fitted.predict(X)
     if not is_regressor(estimator):
         assert set(predicted) <= set(y)
@@ -348,7 +348,7 @@ def test_one_class_or_one_value_is_a_leaf(estimator):
     X = np.random.default_rng(6).normal(size=(20, 2))
     y = np.full(20, 3.5) if is_regressor(estimator) else np.full(20, "only")
     fitted = estimator.fit(X, y)
-    assert (forest_of(fitted).n_leaves == 1).all()
+    assert (fitted.forest_.n_leaves == 1).all()
     assert set(fitted.predict(X)) == {y[0]}
     assert fitted.feature_importances_.tolist() == [0.0, 0.0]
 
@@ -369,7 +369,7 @@ def test_any_number_of_classes(estimator, n_classes):
     X = np.random.default_rng(7).normal(size=(2 * n_classes + 20, 3))
     y = np.arange(len(X)) % n_classes + 100
     fitted = estimator.set_params(random_state=0).fit(X, y)
-    forest = forest_of(fitted).validate()
+    forest = fitted.forest_.validate()
     assert fitted.classes_.tolist() == list(range(100, 100 + n_classes))
     assert fitted.predict_proba(X).shape == (len(X), n_classes)
     if not isinstance(estimator, WaggingClassifier):  # whose weights are random

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.ensembles.twins import content_order, generators
 from tests.oracles.boosting_igp import FLOOR, boost_igp
-from tests.shared import assert_same_forest, forest_of
+from tests.shared import assert_same_forest
 
 from orfeon import BoostingIGPClassifier, IGPEnsembleClassifier
 from orfeon.datasets import make_twonorm, make_waveform
@@ -221,5 +221,5 @@ def test_warm_start_goes_on_with_the_same_run(seed):
     first = grown.forest_
     grown.set_params(n_estimators=25).fit(X, y)
     fresh = BoostingIGPClassifier(25, random_state=seed).fit(X, y)
-    assert_same_forest(forest_of(grown), forest_of(fresh))
+    assert_same_forest(grown.forest_, fresh.forest_)
     assert_same_forest(grown.forest_.subset(range(n_first)), first)

@@ -17,7 +17,6 @@ from tests.ensembles.twins import (
     small,
     table,
 )
-from tests.shared import forest_of
 
 from orfeon import (
     BaggingClassifier,
@@ -193,9 +192,7 @@ def test_equal_fractional_weights_are_no_weights(ensemble, weight):
     else:
         np.testing.assert_array_equal(one.votes(X), other.votes(X))
     for field in ("attribute", "n_children"):
-        np.testing.assert_array_equal(
-            getattr(forest_of(one), field), getattr(forest_of(other), field)
-        )
+        np.testing.assert_array_equal(getattr(one.forest_, field), getattr(other.forest_, field))
 
 
 @each_ensemble

@@ -14,7 +14,7 @@ from tests.ensembles.twins import (
     small,
     table,
 )
-from tests.shared import assert_same_forest, forest_of
+from tests.shared import assert_same_forest
 
 from orfeon import (
     BaggingClassifier,
@@ -50,7 +50,7 @@ def test_the_first_members_do_not_change_and_the_whole_is_that_of_a_fresh_fit(en
     X, y = table(ensemble)
     size = size_of(ensemble)
     grown = clone(ensemble).set_params(warm_start=True, **{size: 2}).fit(X, y)
-    two, n_two = forest_of(grown), len(grown)
+    two, n_two = grown.forest_, len(grown)
     grown.set_params(**{size: 5}).fit(X, y)
     np.testing.assert_array_equal(first_trees(grown, n_two).nodes, two.nodes)
     np.testing.assert_allclose(first_trees(grown, n_two).value, two.value)
@@ -231,11 +231,11 @@ def test_as_many_members_warn_and_nothing_changes(name):
     ensemble = small(name, warm_start=True)
     X, y = table(ensemble)
     size = size_of(ensemble)
-    before = forest_of(ensemble.fit(X, y))
+    before = ensemble.fit(X, y).forest_
     n = len(ensemble)
     with pytest.warns(UserWarning, match=f"{size}={n}, as many as there are: no member is trained"):
         ensemble.fit(X, y)
-    assert_same_forest(forest_of(ensemble), before)
+    assert_same_forest(ensemble.forest_, before)
 
 
 def test_other_classes_or_attributes_are_refused_and_the_model_is_kept():
@@ -289,14 +289,14 @@ def test_another_kind_of_members_is_refused_and_the_model_is_kept(first, second)
 def test_committees_of_another_size_are_refused_and_the_model_is_kept(n_estimators):
     X, y = table(IGPCommitteesClassifier())
     committees = IGPCommitteesClassifier(3, 4, warm_start=True, random_state=0).fit(X, y)
-    before = forest_of(committees)
+    before = committees.forest_
     committees.set_params(n_committees=5, n_estimators=n_estimators)
     with pytest.raises(
         ValueError, match=f"n_estimators={n_estimators} is not that of the committees there are, 4"
     ):
         committees.fit(X, y)
     assert len(committees) == 3
-    assert_same_forest(forest_of(committees), before)
+    assert_same_forest(committees.forest_, before)
     committees.set_params(n_estimators=4).fit(X, y)
     assert_same_trees(committees, IGPCommitteesClassifier(5, 4, random_state=0).fit(X, y))
 

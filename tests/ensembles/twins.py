@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
-from tests.shared import assert_same_forest, forest_of
+from tests.shared import assert_same_forest
 
 import orfeon.ensembles
 from orfeon import C45Classifier, CARTClassifier, CARTRegressor, IGPTreeClassifier, StumpClassifier
@@ -98,7 +98,7 @@ def table(
 
 def assert_same_trees(one: Any, other: Any, but: tuple[str, ...] = ()) -> None:
     """Two ensembles have the same trees, bit for bit, and the same committees."""
-    assert_same_forest(forest_of(one), forest_of(other), but)
+    assert_same_forest(one.forest_, other.forest_, but)
     if hasattr(one, "committee_forests_"):
         sizes = [[len(f) for f in e.committee_forests_] for e in (one, other)]
         assert sizes[0] == sizes[1]

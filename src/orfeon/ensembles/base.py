@@ -327,6 +327,41 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
             )
         return self.members_
 
+    def apply(self, X: Any) -> npt.NDArray[np.int64]:
+        """Leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_trees)
+            Node indices within each tree.
+        """
+        rows = self._rows(X)
+        return self.forest_.apply(rows)
+
+    def decision_path(self, X: Any) -> tuple[Any, npt.NDArray[np.int64]]:
+        """Nodes that each row passes through, in all trees.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        sparse matrix of shape (n_rows, n_nodes)
+            Ones where a row passes through a node; the nodes of all trees, one after the other.
+        ndarray of shape (n_trees + 1,)
+            Where the nodes of each tree begin.
+        """
+        rows = self._rows(X)
+        forest = self.forest_
+        return forest.decision_path(rows), forest.tree_start
+
     @property
     def estimators_(self) -> Any:
         """The members as estimators of their own, made when they are asked for."""

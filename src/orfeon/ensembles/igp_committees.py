@@ -66,6 +66,8 @@ class IGPCommitteesClassifier(OfIGPTrees):
         The committees.
     committee_forests_ : list of Forest
         The trees of each committee.
+    forest_ : Forest
+        The trees of all committees.
     estimators_ : sequence of BoostingIGPClassifier
         The committees as estimators, made when they are asked for.
     <classes>
@@ -138,6 +140,11 @@ class IGPCommitteesClassifier(OfIGPTrees):
         check_is_fitted(self, "members_")
         return list(self.members_.committees)
 
+    @property
+    def forest_(self) -> Forest:
+        """The trees of all committees, one after the other."""
+        return Forest.concatenate(self.committee_forests_)
+
     def first(self, n_committees: int, n_estimators: int) -> IGPCommitteesClassifier:
         """The smaller ensemble of the first trees of the first committees.
 
@@ -178,8 +185,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Share of each attribute in the impurity decrease of all trees."""
-        whole = Forest.concatenate(self.committee_forests_)
-        return impurity_importances(whole, self.criterion)
+        return impurity_importances(self.forest_, self.criterion)
 
 
 class _CommitteeTraining:
