@@ -142,9 +142,10 @@ def test_impossible_sizes_are_refused(committees, size):
         committees.first(*size)
 
 
-def test_it_has_no_forest_but_importances(committees):
-    with pytest.raises(AttributeError, match="no forest_: its members are not single trees"):
-        _ = committees.forest_
+def test_its_forest_has_the_trees_of_all_committees(committees):
+    sizes = [len(forest) for forest in committees.committee_forests_]
+    assert len(committees.forest_) == sum(sizes)
+    assert_same_forest(committees.forest_.subset(range(sizes[0])), committees.committee_forests_[0])
     importances = committees.feature_importances_
     assert importances.sum() == pytest.approx(1.0)
     # The ends of the waves are noise.
