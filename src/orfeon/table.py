@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.kernels.presort import code_column, rank_column
+from orfeon.kernels.presort import N_DIGITS, code_column, order_column, rank_column
 from orfeon.schema import CategoricalFeatures, Schema
 
 #: Attributes with at most this many distinct values are sorted by counting, node by node.
 FEW_VALUES = 64
 #: Up to this many rows a rank and a row fit together in 32 bits.
 MAX_NARROW_ROWS = 65_535
+#: Up to this many rows columns are sorted by comparing values, with more digit by digit.
+MAX_COMPARED_ROWS = 2048
 #: How an attribute is searched for splits.
 SORTED, COUNTED, CATEGORICAL = 0, 1, 2
 
@@ -104,32 +106,44 @@ class Table:
         ordered = np.flatnonzero(~self.schema.is_categorical)
         for j in np.flatnonzero(self.schema.is_categorical):
             code_column(np.ascontiguousarray(X[:, j]), self.n_values[j], self.ranks[j])
-        records: list[npt.NDArray[Any]] = []
-        values: list[npt.NDArray[np.float64]] = []
+        # As much as there can be; what is not written takes no memory.
+        records = np.empty((len(ordered), n_rows), dtype=record_type)
+        values = np.empty(len(ordered) * n_rows)
         value_counts = np.zeros(self.n_attributes, dtype=np.int64)
+        n_sorted = n_values = 0
         # Columns are sorted in blocks: few NumPy calls when there are few rows, little memory
         # when there are many.
         block = max(1, (1 << 20) // max(n_rows, 1))
         for start in range(0, len(ordered), block):
             attributes = ordered[start : start + block]
             columns = np.ascontiguousarray(X[:, attributes].T)
-            orders = np.argsort(columns, axis=1)
-            for j, column, order in zip(attributes, columns, orders, strict=True):
-                sorted_records = np.empty(n_rows, dtype=record_type)
-                distinct = np.empty(n_rows)
+            for j, column, order in zip(attributes, columns, _orders(columns), strict=True):
+                own = records[n_sorted]
                 count = rank_column(
-                    column, order, self.ranks[j], sorted_records, distinct, self.shift
+                    column, order, self.ranks[j], own, values[n_values:], self.shift
                 )
                 self.n_values[j] = value_counts[j] = count
-                values.append(distinct[:count].copy() if count < n_rows else distinct)
-                if count > FEW_VALUES:
-                    if count < n_rows:  # equal values came in an order that depends on the machine
-                        sorted_records.sort()
-                    self.kind[j] = SORTED
-                    self.segment[j] = len(records)
-                    records.append(sorted_records)
-                else:
-                    self.kind[j] = COUNTED
-        self.records = np.array(records, dtype=record_type).reshape(len(records), n_rows)
-        self.values = np.concatenate(values) if values else np.empty(0)
+                n_values += count
+                self.kind[j] = SORTED if count > FEW_VALUES else COUNTED
+                if count <= FEW_VALUES:
+                    continue
+                if count < n_rows <= MAX_COMPARED_ROWS:
+                    own.sort()  # equal values came in an order that depends on the machine
+                self.segment[j] = n_sorted
+                n_sorted += 1
+        self.records = records[:n_sorted]
+        self.values = values[:n_values]
         self.value_start = np.concatenate([[0], np.cumsum(value_counts)]).astype(np.int64)
+
+
+def _orders(columns: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """The permutations that sort some columns; beyond ``MAX_COMPARED_ROWS`` equal values by row."""
+    n_rows = columns.shape[1]
+    if n_rows <= MAX_COMPARED_ROWS:
+        return np.argsort(columns, axis=1)
+    orders = np.empty(columns.shape, np.int64)
+    keys, rows = np.empty((2, n_rows), np.uint64), np.empty((2, n_rows), np.uint32)
+    count = np.empty(N_DIGITS, np.uint32)
+    for column, order in zip(columns, orders, strict=True):
+        order_column(column, keys, rows, count, order)
+    return orders

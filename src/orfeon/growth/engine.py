@@ -105,7 +105,7 @@ def _criteria(growth: Growth, n_classes: int, whole: Whole) -> Integers:
         return np.where(tabled, criteria.ENTROPY_TABLE, criteria.ENTROPY)
     if n_classes == 2:
         return np.where(whole.exact, criteria.GINI_TWO, criteria.GINI)
-    packed = whole.exact & (total < 1 << 16) & (n_classes <= 4)
+    packed = whole.exact & (total < (1 << 20 if n_classes == 3 else 1 << 16)) & (n_classes <= 4)
     return np.where(packed, criteria.GINI_FEW, criteria.GINI)
 
 

@@ -21,6 +21,14 @@ GINI_TWO, GINI_FEW, GINI, ENTROPY_TABLE, ENTROPY, VARIANCE = 0, 1, 2, 3, 4, 5
 
 
 @array_step
+def counter_bits(n_stats):
+    """Bits of each class when their counters share a word; 0 when there are too many classes."""
+    if n_stats > 32:
+        return np.int64(0)
+    return min(np.int64(64) // n_stats, np.int64(62))
+
+
+@array_step
 def n_log_n(n):
     """``n log2 n``, 0 at 0."""
     return n * np.log2(n) if n > 0.0 else 0.0
@@ -112,3 +120,23 @@ def best_possible(criterion, total):
         three = c + (a * a + b * b) / (a + b)
         return max(one, max(two, three)) * (1.0 - 1e-10)
     return np.inf
+
+
+@array_step
+def best_of_two(targets, weights, moments, rows, begin, end, left, total):
+    """The score that sets the only two targets of a node apart; +inf when there are more."""
+    one = targets[rows[begin]]
+    other = one
+    for c in range(2):
+        left[c] = 0
+    for i in range(begin, end):
+        row = rows[np.uint64(i)]
+        target = targets[row]
+        if target == one:
+            left[0] += weights[row]
+            left[1] += moments[row]
+        elif other == one:
+            other = target
+        elif target != other:
+            return np.inf
+    return split_score(np.int64(VARIANCE), left, total)

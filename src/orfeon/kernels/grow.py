@@ -12,13 +12,14 @@ import numpy as np
 
 from orfeon.kernels.criteria import VARIANCE, decrease
 from orfeon.kernels.jit import array_step, inlined, step
-from orfeon.kernels.partition import mark_sides, part_rows, part_segments
+from orfeon.kernels.partition import part_node, part_segments, sum_rows
 from orfeon.kernels.search import (
     ABSENT,
     NO_SPLIT,
     NONE_MISSING,
     PROJECTION,
     find_best,
+    small_node,
 )
 from orfeon.table import CATEGORICAL, SORTED
 
@@ -28,17 +29,19 @@ UNDECIDED = 65_535
 NO_LIMIT = 1 << 40
 
 
-@step
+@array_step
 def load_rows(columns, sample, options, work, n_candidates):
     """Fill the root's segments with the rows of positive weight; returns their number."""
     n_rows = columns.n_rows
     rows = work.rows
     weights = sample.weights
+    present = work.goes_left
     m = 0
     for i in range(n_rows):
         rows[m] = i
-        m += np.int64(weights[i] != 0)
-    if not options.uses_segments:
+        present[i] = weights[i] != 0
+        m += np.int64(present[i])
+    if not options.uses_segments or m <= small_node(options.max_features, n_candidates):
         return m
     records = columns.records
     segments = work.segments
@@ -56,7 +59,7 @@ def load_rows(columns, sample, options, work, n_candidates):
         for i in range(begin, begin + n_rows):
             record = records[i]
             segments[put] = record
-            put += np.uint64(weights[record & mask] != 0)
+            put += np.uint64(present[record & mask])
     return m
 
 
@@ -99,7 +102,7 @@ def group_by_leaf(columns, sample, options, work, n_candidates, leaf_of_row, n_n
             segments[begin + i] = segments[buffer + i]
 
 
-@step
+@array_step
 def make_leaf(nodes, node):
     """A node that routes to itself."""
     nodes.threshold[node] = np.inf
@@ -124,13 +127,16 @@ def majority(stats, tie, parent_label):
     return best
 
 
-@step
+@array_step
 def describe_node(nodes, node, sample, options, rows, begin, end, parent_label):
     """Label, or the spread around the mean, of a node whose statistics are known."""
     if options.criterion != VARIANCE:
         nodes.label[node] = majority(nodes.stats[node], options.tie, parent_label)
         return
     nodes.label[node] = 0
+    if end - begin == 1:
+        nodes.spread[node] = 0.0
+        return
     weight = 0.0
     total = 0.0
     for i in range(begin, end):
@@ -146,7 +152,7 @@ def describe_node(nodes, node, sample, options, rows, begin, end, parent_label):
     nodes.spread[node] = spread
 
 
-@step
+@array_step
 def node_weight(options, stats):
     """Weight of the examples behind some statistics."""
     if options.criterion == VARIANCE:
@@ -157,7 +163,7 @@ def node_weight(options, stats):
     return weight
 
 
-@step
+@array_step
 def may_split(nodes, node, depth, sample, options, rows, begin, end):
     """Whether the limits, and impurity, leave a node open to splitting."""
     weight = node_weight(options, nodes.stats[node])
@@ -177,7 +183,7 @@ def may_split(nodes, node, depth, sample, options, rows, begin, end):
     return present > 1
 
 
-@step
+@array_step
 def save_subset(work, arenas, n_categories):
     """Keep the chosen category set as a branch table; returns where it starts."""
     start = arenas.used[0]
@@ -191,7 +197,7 @@ def save_subset(work, arenas, n_categories):
     return start
 
 
-@step
+@array_step
 def save_projection(work, arenas, n_terms):
     """Keep the chosen linear combination; returns its number."""
     p = arenas.used[1]
@@ -242,7 +248,7 @@ def consider(columns, sample, options, work, arenas, nodes, node, begin, end, de
     return waiting + 1
 
 
-@step
+@inlined
 def write_test(columns, work, arenas, nodes, node, entry, heavier):
     """Turn a waiting search result into the node's test."""
     f = work.frontier[entry, 4]
@@ -259,7 +265,7 @@ def write_test(columns, work, arenas, nodes, node, entry, heavier):
                 arenas.branches[cut + code] = heavier
 
 
-@step
+@inlined
 def next_to_split(options, work, waiting):
     """The frontier's entry to split next: the last, or the one of greatest gain."""
     entry = waiting - 1
@@ -270,7 +276,7 @@ def next_to_split(options, work, waiting):
     return entry
 
 
-@step
+@inlined
 def drop_entry(work, entry, waiting):
     """Take an entry out of the frontier by moving the last one into its place."""
     last = waiting - 1
@@ -281,7 +287,7 @@ def drop_entry(work, entry, waiting):
     return last
 
 
-@step
+@inlined
 def add_children(options, work, nodes, node, n_nodes):
     """Two new leaves under a node, with their statistics; returns the branch of greater weight."""
     nodes.first_child[node] = n_nodes
@@ -295,18 +301,15 @@ def add_children(options, work, nodes, node, n_nodes):
     return 1 if on_right > on_left else 0
 
 
-@step
+@inlined
 def split_node(columns, sample, options, work, arenas, nodes, entry, n_nodes, n_candidates):
     """Split a waiting node in two; ``work.open`` lists which of them may be split again."""
     begin = work.frontier[entry, 0]
     end = work.frontier[entry, 1]
     node = work.frontier[entry, 2]
     depth = work.frontier[entry, 3] + 1
-    mark_sides(
-        columns, work, arenas, begin, end, work.frontier[entry, 4], work.frontier[entry, 5],
-        work.frontier[entry, 7], work.frontier_threshold[entry],
-    )  # fmt: skip
-    middle = part_rows(sample, options, work, begin, end)
+    small = small_node(options.max_features, n_candidates)
+    middle = part_node(columns, sample, options, work, arenas, nodes, entry, small)
     heavier = add_children(options, work, nodes, node, n_nodes)
     write_test(columns, work, arenas, nodes, node, entry, heavier)
     label = np.int64(nodes.label[node])
@@ -323,12 +326,13 @@ def split_node(columns, sample, options, work, arenas, nodes, entry, n_nodes, n_
             work.open[n_open, 2] = last
             work.open[n_open, 3] = depth
             n_open += 1
-            opened += 1 + side
+            if last - first > small:
+                opened += 1 + side
     part_segments(columns, options, work, begin, end, opened in (1, 3), opened >= 2, n_candidates)
     return n_open
 
 
-@inlined
+@array_step
 def grow_open(
     columns, sample, options, work, arenas, nodes, n_nodes, n_open, n_leaves, n_candidates
 ):
@@ -355,27 +359,16 @@ def grow_open(
     return n_nodes
 
 
-@step
-def sum_rows(sample, options, rows, begin, end, stats):
-    """Statistics of some rows."""
-    for c in range(options.n_stats):
-        stats[c] = 0
-    for i in range(begin, end):
-        row = rows[i]
-        if options.criterion == VARIANCE:
-            stats[0] += sample.weights[row]
-            stats[1] += sample.moments[row]
-        else:
-            stats[np.int64(sample.labels[row])] += sample.weights[row]
-
-
-@step
+@array_step
 def open_root(columns, sample, options, work, nodes, n_candidates):
     """Load the rows and make the root; returns the number of open nodes, 0 or 1."""
     # Constants would each compile the functions below once more, so zero is a variable.
     zero = np.int64(0)
     m = load_rows(columns, sample, options, work, n_candidates)
-    sum_rows(sample, options, work.rows, zero, m, nodes.stats[0])
+    sum_rows(
+        options.criterion, sample.labels, sample.weights, sample.moments, work.rows, zero, m,
+        nodes.stats[0],
+    )  # fmt: skip
     make_leaf(nodes, zero)
     describe_node(nodes, zero, sample, options, work.rows, zero, m, np.int64(-1))
     work.open[0, 0] = 0

@@ -26,8 +26,9 @@ from orfeon.kernels.block import (
     row_of,
     sample_of,
 )
-from orfeon.kernels.grow import group_by_leaf, grow_open, make_leaf, may_split, open_root, sum_rows
+from orfeon.kernels.grow import group_by_leaf, grow_open, make_leaf, may_split, open_root
 from orfeon.kernels.jit import kernel, step
+from orfeon.kernels.partition import sum_rows
 from orfeon.kernels.prune import reduced_error_cuts
 from orfeon.kernels.records import Columns
 from orfeon.kernels.route import branch_of
@@ -70,7 +71,10 @@ def open_leaves(columns, sample, options, work, nodes, n_nodes, depth, leaf_of_r
         end = leaf_begin[node + 1]
         if end - begin < 2:
             continue
-        sum_rows(sample, options, work.rows, begin, end, nodes.stats[node])
+        sum_rows(
+            options.criterion, sample.labels, sample.weights, sample.moments, work.rows, begin,
+            end, nodes.stats[node],
+        )  # fmt: skip
         if may_split(nodes, node, depth[node], sample, options, work.rows, begin, end):
             work.open[n_open, 0] = node
             work.open[n_open, 1] = begin

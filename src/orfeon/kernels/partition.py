@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.kernels.criteria import VARIANCE
-from orfeon.kernels.jit import array_step, step
+from orfeon.kernels.jit import array_step, inlined
 from orfeon.kernels.search import MISSING_LEFT, PROJECTION
 from orfeon.table import CATEGORICAL, SORTED
 
 
-@step
+@array_step
 def mark_sides(columns, work, arenas, begin, end, f, cut, missing_goes, threshold):
-    """Decide for each row of a node whether it goes left."""
+    """Decide for each row of a node whether it goes left, by combination or by category."""
     rows = work.rows
     goes_left = work.goes_left
     missing_left = np.uint8(missing_goes == MISSING_LEFT)
@@ -31,60 +31,101 @@ def mark_sides(columns, work, arenas, begin, end, f, cut, missing_goes, threshol
         return
     ranks = columns.ranks
     base = np.uint64(f * columns.n_rows)
-    missing_rank = columns.n_values[f]
-    if columns.kind[f] == CATEGORICAL:
-        for i in range(begin, end):
-            rank = np.int64(ranks[base + np.uint64(rows[i])])
-            if rank == missing_rank:
-                goes_left[rows[i]] = missing_left
-            else:
-                goes_left[rows[i]] = np.uint8(arenas.branches[cut + rank] == 0)
-        return
-    if missing_goes != MISSING_LEFT:
-        for i in range(begin, end):
-            row = rows[i]
-            goes_left[row] = np.uint8(np.int64(ranks[base + np.uint64(row)]) <= cut)
-        return
     for i in range(begin, end):
-        row = rows[i]
-        rank = np.int64(ranks[base + np.uint64(row)])
-        goes_left[row] = np.uint8(rank <= cut or rank == missing_rank)
+        rank = np.int64(ranks[base + np.uint64(rows[i])])
+        if rank == columns.n_values[f]:
+            goes_left[rows[i]] = missing_left
+        else:
+            goes_left[rows[i]] = np.uint8(arenas.branches[cut + rank] == 0)
 
 
-@step
-def part_rows(sample, options, work, begin, end):
-    """Move the rows that go left to the front, sum their statistics; returns the boundary."""
-    rows = work.rows
-    spare = work.spare_rows
-    goes_left = work.goes_left
-    left = work.left
-    for c in range(options.n_stats):
-        left[c] = 0
+@array_step
+def mark_ranks(ranks, base, cut, beyond, rows, goes_left, begin, end):
+    """Let the rows of ranks up to a cut, and of one beyond it, go left."""
+    for i in range(begin, end):
+        row = np.uint64(rows[np.uint64(i)])
+        rank = np.int64(ranks[base + row])
+        goes_left[row] = np.uint8(rank <= cut) | np.uint8(rank == beyond)
+
+
+@array_step
+def mark_records(segments, first, last, shift, mask, cut, beyond, goes_left):
+    """As ``mark_ranks``, from the sorted records: they are read one after the other."""
+    for i in range(first, last):
+        record = segments[np.uint64(i)]
+        rank = np.int64(record >> shift)
+        goes_left[record & mask] = np.uint8(rank <= cut) | np.uint8(rank == beyond)
+
+
+@array_step
+def part_rows(rows, spare, goes_left, begin, end):
+    """Move the rows that go left to the front; returns the boundary."""
     put = np.uint64(begin)
     aside = np.uint64(0)
-    if options.criterion == VARIANCE:
-        for i in range(begin, end):
-            row = rows[i]
-            side = np.uint64(goes_left[row])
-            if side:
-                left[0] += sample.weights[row]
-                left[1] += sample.moments[row]
-            rows[put] = row
-            spare[aside] = row
-            put += side
-            aside += np.uint64(1) - side
-    else:
-        for i in range(begin, end):
-            row = rows[i]
-            side = np.uint64(goes_left[row])
-            left[np.uint64(sample.labels[row])] += sample.weights[row] * np.int64(side)
-            rows[put] = row
-            spare[aside] = row
-            put += side
-            aside += np.uint64(1) - side
+    for i in range(begin, end):
+        row = rows[np.uint64(i)]
+        side = np.uint64(goes_left[np.uint64(row)])
+        rows[put] = row
+        spare[aside] = row
+        put += side
+        aside += np.uint64(1) - side
     for i in range(np.int64(aside)):
         rows[put + np.uint64(i)] = spare[i]
     return np.int64(put)
+
+
+@array_step
+def sum_rows(criterion, labels, weights, moments, rows, begin, end, stats):
+    """Statistics of some rows."""
+    for c in range(stats.shape[0]):
+        stats[c] = 0
+    for i in range(begin, end):
+        row = rows[np.uint64(i)]
+        if criterion == VARIANCE:
+            stats[0] += weights[row]
+            stats[1] += moments[row]
+        else:
+            stats[np.uint64(labels[row])] += weights[row]
+
+
+@inlined
+def part_node(columns, sample, options, work, arenas, nodes, entry, small):
+    """Part the rows of a waiting node, sum the statistics of the left ones; returns the boundary.
+
+    ``work.goes_left`` says of each row where it goes.
+    """
+    begin = work.frontier[entry, 0]
+    end = work.frontier[entry, 1]
+    node = work.frontier[entry, 2]
+    f = work.frontier[entry, 4]
+    cut = work.frontier[entry, 5]
+    goes = work.frontier[entry, 7]
+    if f == PROJECTION or columns.kind[f] == CATEGORICAL:
+        mark_sides(columns, work, arenas, begin, end, f, cut, goes, work.frontier_threshold[entry])
+    else:
+        beyond = columns.n_values[f] if goes == MISSING_LEFT else cut
+        if columns.kind[f] == SORTED and end - begin > small:
+            first = columns.segment[f] * columns.n_rows
+            mark_records(
+                work.segments, first + begin, first + end, columns.shift, columns.mask, cut,
+                beyond, work.goes_left,
+            )  # fmt: skip
+        else:
+            mark_ranks(
+                columns.ranks, np.uint64(f * columns.n_rows), cut, beyond, work.rows,
+                work.goes_left, begin, end,
+            )  # fmt: skip
+    middle = part_rows(work.rows, work.spare_rows, work.goes_left, begin, end)
+    # The smaller side is summed; the other one is what is left of the node.
+    is_left = middle - begin <= end - middle
+    sum_rows(
+        options.criterion, sample.labels, sample.weights, sample.moments, work.rows,
+        begin if is_left else middle, middle if is_left else end, work.left,
+    )  # fmt: skip
+    if not is_left:
+        for c in range(options.n_stats):
+            work.left[c] = nodes.stats[node, c] - work.left[c]
+    return middle
 
 
 @array_step
@@ -124,7 +165,7 @@ def part_right(segments, begin, end, mask, goes_left):
         put -= np.uint64(1) - np.uint64(goes_left[record & mask])
 
 
-@step
+@inlined
 def part_segments(columns, options, work, begin, end, open_left, open_right, n_candidates):
     """Partition the records of every sorted attribute for the children that will be searched."""
     if not options.uses_segments or not (open_left or open_right):

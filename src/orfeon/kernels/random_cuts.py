@@ -10,7 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.criteria import GINI, GINI_TWO, VARIANCE, best_possible, split_score
+from orfeon.kernels.criteria import (
+    GINI,
+    GINI_TWO,
+    VARIANCE,
+    best_of_two,
+    best_possible,
+    counter_bits,
+    split_score,
+)
 from orfeon.kernels.jit import array_step, inlined, step
 from orfeon.kernels.presort import MISSING_KEY, key_of, value_of
 from orfeon.kernels.rng import random_below, random_unit
@@ -31,14 +39,6 @@ SIDE_BY_SIDE = 256
 #: How a node's statistics are summed: all class weights in one word, weights and moments, or
 #: class by class.
 PACKED, MOMENTS, BY_CLASS = 0, 1, 2
-
-
-@array_step
-def counter_bits(n_stats):
-    """Bits of each class when their counters share a word; 0 when there are too many classes."""
-    if n_stats > 32:
-        return np.int64(0)
-    return min(np.int64(64) // n_stats, np.int64(62))
 
 
 @step
@@ -156,7 +156,7 @@ def random_threshold(random, low, high):
     threshold = low + random_unit(random) * (high - low)
     if threshold >= high or not threshold >= low:
         threshold = midpoint(low, high)
-    return threshold + 0.0  # zero has one key
+    return threshold
 
 
 @inlined
@@ -225,26 +225,6 @@ def score_packed(criterion, counters, bits, min_leaf, weight, left, total):
         else:
             score = split_score(criterion, left, total)
     return score
-
-
-@array_step
-def best_of_two(targets, weights, moments, rows, begin, end, left, total):
-    """The score that sets the only two targets of a node apart; +inf when there are more."""
-    one = targets[rows[begin]]
-    other = one
-    for c in range(2):
-        left[c] = 0
-    for i in range(begin, end):
-        row = rows[np.uint64(i)]
-        target = targets[row]
-        if target == one:
-            left[0] += weights[row]
-            left[1] += moments[row]
-        elif other == one:
-            other = target
-        elif target != other:
-            return np.inf
-    return split_score(np.int64(VARIANCE), left, total)
 
 
 @array_step

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.kernels.criteria import VARIANCE, split_score
-from orfeon.kernels.jit import step
+from orfeon.kernels.jit import array_step
 from orfeon.kernels.rng import random_below
 from orfeon.kernels.search import (
     MISSING_LEFT,
@@ -18,11 +18,12 @@ from orfeon.kernels.search import (
     next_candidate,
     search_categories,
     segment_of,
+    small_node,
 )
 from orfeon.table import CATEGORICAL
 
 
-@step
+@array_step
 def push_candidate(work, n_kept, n_best, score, f, cut, following, missing_goes):
     """Keep a split if it is among the best ``n_best`` so far; returns how many are kept."""
     slot = n_kept
@@ -43,7 +44,7 @@ def push_candidate(work, n_kept, n_best, score, f, cut, following, missing_goes)
     return n_kept
 
 
-@step
+@array_step
 def collect_cuts(columns, sample, options, work, f, first, last, n_kept):
     """Offer every cut of an ordered attribute to the list of the best splits."""
     segments = work.segments
@@ -96,7 +97,7 @@ def collect_cuts(columns, sample, options, work, f, first, last, n_kept):
     return n_kept
 
 
-@step
+@array_step
 def find_among_best(columns, sample, options, work, begin, end, n_candidates):
     """One of the ``n_best`` best splits at random (Dietterich and Kong 1995): (score, threshold).
 
@@ -106,6 +107,7 @@ def find_among_best(columns, sample, options, work, begin, end, n_candidates):
     choice[0] = NO_SPLIT
     buffer = work.segments.shape[0] - columns.n_rows
     shift = columns.shift
+    small = small_node(options.max_features, n_candidates)
     seen = 0
     kept = np.int64(0)
     for j in range(n_candidates):
@@ -123,7 +125,7 @@ def find_among_best(columns, sample, options, work, begin, end, n_candidates):
             first, last = segment_of(
                 columns.kind[f], columns.segment, work.segments, shift, columns.ranks,
                 columns.n_rows, f, columns.n_values[f] + 1, work.rows, begin, end, work.count,
-                buffer,
+                buffer, small,
             )  # fmt: skip
             if (work.segments[first] >> shift) == (work.segments[last - 1] >> shift):
                 continue

@@ -21,6 +21,7 @@ from orfeon.kernels.criteria import (
     GINI_FEW,
     GINI_TWO,
     VARIANCE,
+    counter_bits,
     n_log_n,
     split_score,
 )
@@ -62,12 +63,14 @@ def scan_gini_two(records, begin, end, shift, mask, packed, left, total, min_lea
 
 @array_step
 def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_leaf, best):
-    """Up to four classes and small weights: four 16-bit counters in one register.
+    """Few classes and small weights: the counters of all classes in one register.
 
     With L and T the class weights on the left and in the node, and capitals their sums, the score
     ``sum L^2 / WL + sum (T - L)^2 / WR`` has the numerator
-    ``W sum L^2 + WL (sum T^2 - 2 sum L T)`` over ``WL WR``; the sums are whole numbers.
+    ``W sum L^2 + WL (sum T^2 - 2 sum L T)`` over ``WL WR``, whole numbers of less than 63 bits.
     """
+    bits = counter_bits(total.shape[0])
+    lowest = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     counters = np.uint64(0)
     totals = np.uint64(0)
     squares_left = np.int64(0)
@@ -76,33 +79,31 @@ def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_lea
     weight_left = np.int64(0)
     weight = np.int64(0)
     for c in range(total.shape[0]):
-        counters |= np.uint64(left[c]) << np.uint64(16 * c)
-        totals |= np.uint64(total[c]) << np.uint64(16 * c)
+        counters |= np.uint64(left[c]) << np.uint64(bits * c)
+        totals |= np.uint64(total[c]) << np.uint64(bits * c)
         squares_left += left[c] * left[c]
         squares += total[c] * total[c]
         products += left[c] * total[c]
         weight_left += left[c]
         weight += total[c]
-    real_weight = float(weight)
     most = weight - min_leaf
     bar = best * _TIED
     position = np.int64(-1)
     current = records[begin]
     for i in range(begin, end - 1):
         code = packed[current & mask]
-        place = (code & np.uint64(0xFFFF)) << np.uint64(4)
+        place = code & np.uint64(0xFFFF)
         w = np.int64(code >> np.uint64(16))
-        here = np.int64((counters >> place) & np.uint64(0xFFFF))
-        whole = np.int64((totals >> place) & np.uint64(0xFFFF))
+        here = np.int64((counters >> place) & lowest)
+        whole = np.int64((totals >> place) & lowest)
         counters += np.uint64(w) << place
         squares_left += w * (2 * here + w)
         products += w * whole
         weight_left += w
         following = records[np.uint64(i + 1)]
         if (following >> shift) != (current >> shift):
-            on_left = float(weight_left)
-            crossed = float(squares_left) * real_weight + on_left * float(squares - 2 * products)
-            shares = on_left * float(weight - weight_left)
+            crossed = float(squares_left * weight + weight_left * (squares - 2 * products))
+            shares = float(weight_left * (weight - weight_left))
             if crossed > bar * shares and weight_left >= min_leaf and weight_left <= most:
                 best = crossed / shares
                 bar = best * _TIED
@@ -143,7 +144,7 @@ def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, mi
             crossed = squares_left * whole + on_left * rest
             shares = on_left * float(weight - weight_left)
             if crossed > bar * shares and weight_left >= min_leaf and weight_left <= most:
-                best = split_score(GINI, left, total)
+                best = split_score(np.int64(GINI), left, total)
                 bar = best * _NEARLY_TIED
                 position = i
         current = following

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.criteria import GINI_FEW, GINI_TWO, VARIANCE, best_possible
-from orfeon.kernels.jit import array_step, inlined, step, with_step
+from orfeon.kernels.criteria import (
+    GINI_FEW,
+    GINI_TWO,
+    VARIANCE,
+    best_of_two,
+    best_possible,
+)
+from orfeon.kernels.jit import array_step, inlined, with_step
 from orfeon.kernels.rng import random_below
 from orfeon.kernels.scan import scan, scan_gini_few, scan_gini_two
 from orfeon.kernels.subset import best_subset, sort_by_key
@@ -22,7 +28,10 @@ MISSING_RIGHT, MISSING_LEFT, NONE_MISSING = 0, 1, 2
 #: In a category set: the category does not occur in the node.
 ABSENT = 2
 
-_INSERTION = 16
+#: Records of at most this many rows may be sorted by comparing every two of them.
+MOST_PAIRS = 128
+#: With few values counting is faster beyond this many rows.
+_FEW_PAIRS = 32
 
 
 @array_step
@@ -36,19 +45,44 @@ def add_row(criterion, labels, weights, moments, row, stats):
 
 
 @array_step
+def small_node(max_features, n_candidates):
+    """Up to how many rows the records of a node are sorted when they are searched.
+
+    In larger nodes, and where all attributes are searched, the sorted records of every attribute
+    are parted at every split. Sorting the few that are drawn costs less in small nodes.
+    """
+    if 3 * max_features > n_candidates:
+        return np.int64(0)
+    return min(np.int64(MOST_PAIRS), 5 * n_candidates // max_features)
+
+
+@array_step
+def sort_by_pairs(segments, shift, ranks, base, rows, begin, end, buffer):
+    """Sorted records of the rows of a small node, written to the buffer.
+
+    The place of a record is the number of smaller ones. Counting them takes n comparisons for each
+    of n records, but many at a time, and no branch depends on the outcome.
+    """
+    n = end - begin
+    unsorted = np.uint64(buffer - MOST_PAIRS)
+    for i in range(n):
+        row = rows[np.uint64(begin + i)]
+        segments[unsorted + np.uint64(i)] = (
+            segments.dtype.type(ranks[base + np.uint64(row)]) << shift
+        ) | segments.dtype.type(row)
+    for i in range(n):
+        record = segments[unsorted + np.uint64(i)]
+        smaller = np.uint32(0)
+        for j in range(n):
+            smaller += np.uint32(segments[unsorted + np.uint64(j)] < record)
+        segments[np.uint64(buffer) + np.uint64(smaller)] = record
+
+
+@array_step
 def sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, count, buffer):
     """Sorted records of the node's rows for an attribute of few values, written to the buffer."""
-    if end - begin <= _INSERTION:
-        for i in range(begin, end):
-            row = rows[i]
-            record = (segments.dtype.type(ranks[base + np.uint64(row)]) << shift) | (
-                segments.dtype.type(row)
-            )
-            j = buffer + i - begin
-            while j > buffer and segments[j - 1] > record:
-                segments[j] = segments[j - 1]
-                j -= 1
-            segments[j] = record
+    if end - begin <= _FEW_PAIRS:
+        sort_by_pairs(segments, shift, ranks, base, rows, begin, end, buffer)
         return
     for i in range(begin, end):
         count[np.int64(ranks[base + np.uint64(rows[i])])] += 1
@@ -104,7 +138,7 @@ def search_sorted(criterion, segments, shift, mask, packed, labels, weights, mom
     return best, position, goes
 
 
-@step
+@array_step
 def fill_histogram(columns, sample, options, work, f, begin, end):
     """Statistics of each category in the node; returns how many are present."""
     base = np.uint64(f * columns.n_rows)
@@ -129,7 +163,7 @@ def fill_histogram(columns, sample, options, work, f, begin, end):
     return n
 
 
-@step
+@array_step
 def keep_subset(columns, work, f, n):
     """Make the subset under trial the best one; mark the categories that do not occur."""
     for code in range(columns.n_values[f] + 1):
@@ -141,7 +175,7 @@ def keep_subset(columns, work, f, n):
     work.choice[3] = NONE_MISSING if missing == ABSENT else missing
 
 
-@step
+@array_step
 def search_categories(columns, sample, options, work, f, begin, end, best):
     """Best subset of a categorical attribute: (score, categories present, whether it is better)."""
     n = fill_histogram(columns, sample, options, work, f, begin, end)
@@ -159,7 +193,7 @@ def midpoint(low, high):
     return middle if middle < high else low
 
 
-@step
+@array_step
 def cut_between(columns, f, cut, following):
     """Threshold of a cut between two ranks; +inf when only missing values are beyond it."""
     if following == columns.n_values[f]:
@@ -170,14 +204,15 @@ def cut_between(columns, f, cut, following):
 
 @array_step
 def segment_of(kind, segment, segments, shift, ranks, n_rows, f, n_ranks, rows, begin, end, count,
-               buffer):  # fmt: skip
+               buffer, small):  # fmt: skip
     """Where the node's sorted records of an attribute are, sorting them first if need be."""
-    if kind == SORTED:
-        base = segment[f] * n_rows
-        return base + begin, base + end
-    sort_by_counting(
-        segments, shift, ranks, np.uint64(f * n_rows), n_ranks, rows, begin, end, count, buffer
-    )
+    base = np.uint64(f * n_rows)
+    if kind != SORTED:
+        sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, count, buffer)
+    elif end - begin <= small:
+        sort_by_pairs(segments, shift, ranks, base, rows, begin, end, buffer)
+    else:
+        return segment[f] * n_rows + begin, segment[f] * n_rows + end
     return buffer, buffer + end - begin
 
 
@@ -220,7 +255,11 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
     choice = work.choice
     choice[0] = NO_SPLIT
     best = -np.inf
-    bound = best_possible(criterion, total)
+    if criterion == VARIANCE:
+        bound = best_of_two(sample.targets, weights, moments, rows, begin, end, left, total)
+    else:
+        bound = best_possible(criterion, total)
+    small = small_node(max_features, n_candidates)
     buffer = segments.shape[0] - n_rows
     seen = 0
     for j in range(n_candidates):
@@ -236,16 +275,19 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
                 best = score
                 keep_subset(columns, work, f, n)
         else:
-            if kind == SORTED:
-                first = segment[f] * n_rows + begin
-                last = first + end - begin
-            else:
+            first = buffer
+            if kind != SORTED:
                 sort_by_counting(
                     segments, shift, ranks, np.uint64(f * n_rows), n_values[f] + 1, rows, begin,
                     end, count, buffer,
                 )  # fmt: skip
-                first = buffer
-                last = buffer + end - begin
+            elif end - begin <= small:
+                sort_by_pairs(
+                    segments, shift, ranks, np.uint64(f * n_rows), rows, begin, end, buffer
+                )
+            else:
+                first = segment[f] * n_rows + begin
+            last = first + end - begin
             if (segments[first] >> shift) == (segments[last - 1] >> shift):
                 continue
             goes = np.int64(NONE_MISSING)
@@ -281,18 +323,18 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
     return best, threshold
 
 
-@step
+@array_step
 def no_categories(columns, sample, options, work, f, begin, end, best):
     """Stands in for the search over categories where there are none."""
     return best, np.int64(0), False
 
 
-@step
+@array_step
 def no_subset(columns, work, f, n):
     """Stands in for keeping a subset of categories where there are none."""
 
 
-#: The same without categorical attributes: a third less to compile before the first tree.
+#: The same without categorical attributes.
 find_best_ordered = inlined(
     with_step(
         find_best, "find_best_ordered", search_categories=no_categories, keep_subset=no_subset

@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.kernels.criteria import VARIANCE, is_better, split_score
-from orfeon.kernels.jit import step
+from orfeon.kernels.jit import array_step
 
 #: With more classes than two, up to this many present categories all subsets are tried.
 EXHAUSTIVE = 10
 
 
-@step
+@array_step
 def sort_by_key(order, n, key):
     """Sort ``order[:n]`` by ``key[order]`` ascending, in place (Shell's method: no allocation)."""
     gap = 1
@@ -34,7 +34,7 @@ def sort_by_key(order, n, key):
         gap //= 3
 
 
-@step
+@array_step
 def _weight_of(criterion, stats):
     if criterion == VARIANCE:
         return stats[0]
@@ -44,7 +44,7 @@ def _weight_of(criterion, stats):
     return weight
 
 
-@step
+@array_step
 def _scan_prefixes(criterion, histogram, order, n, left, total, weight, min_leaf, best, chosen):
     """Best prefix of ``order``; its members are marked in ``chosen`` when it beats ``best``."""
     found = -1
@@ -64,7 +64,7 @@ def _scan_prefixes(criterion, histogram, order, n, left, total, weight, min_leaf
     return best, found >= 0
 
 
-@step
+@array_step
 def _try_all(criterion, histogram, present, n, left, total, weight, min_leaf, best, chosen):
     """Every subset of the present categories, one category moved at a time (Gray code)."""
     found = False
@@ -95,7 +95,7 @@ def _try_all(criterion, histogram, present, n, left, total, weight, min_leaf, be
     return best, found
 
 
-@step
+@array_step
 def best_subset(criterion, histogram, present, n, key, left, total, min_leaf, best, chosen):
     """Best subset of the ``n`` categories in ``present``: (score, whether it beat ``best``).
 
