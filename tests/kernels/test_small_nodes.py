@@ -134,3 +134,55 @@ def test_weights_are_copies_in_large_nodes_too(criterion, n_classes, splitter):
     np.testing.assert_array_equal(one.nodes, other.nodes)
     np.testing.assert_array_equal(one.value, other.value)
     np.testing.assert_array_equal(one.branches, other.branches)
+
+
+def impurity(y: Any, w: Any, n_classes: int) -> float:
+    """Weight times Gini impurity, or times variance."""
+    if n_classes:
+        shares = np.bincount(y, w, n_classes)
+        return float(w.sum() - (shares**2).sum() / w.sum())
+    return float((w * (y - np.average(y, weights=w)) ** 2).sum())
+
+
+def gain(on_left: Any, y: Any, w: Any, n_classes: int) -> float:
+    parts = (on_left, ~on_left)
+    return impurity(y, w, n_classes) - sum(impurity(y[p], w[p], n_classes) for p in parts)
+
+
+@pytest.mark.parametrize("narrow_rows", [65_535, 0])
+@pytest.mark.parametrize("n_classes", [2, 3, 6, 0])
+@pytest.mark.parametrize("n_best", [1, 2])
+def test_cuts_are_the_best_of_their_attribute_in_nodes_of_any_size(
+    n_classes, narrow_rows, n_best, monkeypatch
+):
+    """One attribute of nine is drawn: nodes of up to 45 rows are sorted when they are searched."""
+    monkeypatch.setattr("orfeon.table.MAX_NARROW_ROWS", narrow_rows)
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(300, 9))
+    X[:, 8] = rng.integers(0, 20, 300)  # few values
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = rng.integers(0, n_classes, 300) if n_classes else rng.normal(size=300)
+    w = rng.integers(1, 4, 300).astype(np.float64)
+    criterion = "gini" if n_classes else "variance"
+    growth = Growth(criterion=criterion, max_features=1, n_best=n_best, min_samples_leaf=2)
+    root = nested(Problem(X, [0] * 9, y, w, n_classes).grow(growth))
+    reached = rows_by_node(root, X)
+    sizes = []
+    for node in root.walk():
+        if node.is_leaf:
+            continue
+        rows = np.array(reached[node.index])
+        x, sizes = X[rows, node.attribute], [*sizes, len(rows)]
+        gains = set()
+        for cut in [*np.unique(x[~np.isnan(x)])[:-1], *([np.inf] if np.isnan(x).any() else [])]:
+            best_side = -np.inf
+            for on_left in (x <= cut, (x <= cut) | np.isnan(x)):
+                smaller = min(w[rows][on_left].sum(), w[rows][~on_left].sum())
+                if smaller >= 2:
+                    best_side = max(best_side, gain(on_left, y[rows], w[rows], n_classes))
+            gains.add(best_side)
+        first = set(reached[node.children[0].index])
+        made = gain(np.array([r in first for r in rows]), y[rows], w[rows], n_classes)
+        assert made >= sorted(gains)[-min(n_best, len(gains))] - 1e-9
+    assert max(sizes) == 300
+    assert sum(size <= 45 for size in sizes) > 20
