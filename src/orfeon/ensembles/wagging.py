@@ -210,7 +210,7 @@ class WaggingRegressor(AveragingRegressorMixin, _Wagging):
     >>> X, y = make_friedman1(200, random_state=0)
     >>> wag = WaggingRegressor(oob_score=True, random_state=0).fit(X, y)
     >>> round(wag.oob_score_, 2)
-    0.68
+    0.69
     """
 
     def __init__(
