@@ -148,8 +148,9 @@ def main() -> None:
         X, y = problem(name).sample(N_TRAIN, random_state=0)
         X_test, y_test = problem(name).sample(N_TEST, random_state=1)
         bag = BaggingClassifier(n_estimators=N_TREES, oob_score=True, random_state=0).fit(X, y)
+        spread = (bag.oob_error_ * (1 - bag.oob_error_) / N_TRAIN) ** 0.5
         print(
-            f"  {name:10} out-of-bag error {bag.oob_error_:6.1%}   "
+            f"  {name:10} out-of-bag error {bag.oob_error_:6.1%} ± {spread:.1%}   "
             f"test error {1 - bag.score(X_test, y_test):6.1%}"
         )
 

@@ -83,7 +83,7 @@ def step(function: FunctionT) -> FunctionT:
 
 
 def array_step(function: FunctionT) -> FunctionT:
-    """Compile a step that only reads and writes arrays given to it, and makes none.
+    """Compile a step that only reads and writes arrays and records given to it, and makes none.
 
     It does not count references to its arrays: within a node of a few examples, counting them
     would cost more than looking at the examples.

@@ -23,8 +23,8 @@ from orfeon.kernels.jit import array_step, kernel, step
 #: A missing value goes down every branch.
 ALL_BRANCHES = 65_535
 
-#: Rows that go down a tree before the next tree's turn.
-ROWS_AT_ONCE = 512
+#: Rows that go down a tree before the next tree's turn: a large tree is fetched once for many.
+ROWS_AT_ONCE = 16_384
 
 _ROOT_STACK = 64
 
@@ -171,7 +171,7 @@ def add_supports(leaves, n, root, value, pure_label, out, first):
 def sum_supports_ordered(thresholds, links, tree_start, X, value, pure_label, out):
     """Add up what the leaves reached say; as ``apply_ordered`` and ``sum_supports``.
 
-    Rows go through in blocks, tree after tree: a tree and the block's sums stay in the cache.
+    Rows go through in large blocks, tree after tree, so that a tree stays in the cache.
     """
     n_rows = X.shape[0]
     x = X.ravel()
