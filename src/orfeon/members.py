@@ -7,6 +7,7 @@ trees vote among themselves first, as :class:`CommitteeMembers`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, overload
@@ -44,16 +45,18 @@ class Members(Protocol):
         """Some of the members."""
 
 
-class _FromEach:
+class _FromEach(ABC):
     """Sums over members of what each says."""
 
     n_classes: int
 
+    @abstractmethod
     def votes(self, X: Any) -> Codes:
-        raise NotImplementedError
+        """Class code that each member votes for."""
 
+    @abstractmethod
     def supports(self, X: Any) -> Floats:
-        raise NotImplementedError
+        """What each member says."""
 
     def count_votes(self, X: Any) -> npt.NDArray[np.int64]:
         """How many members vote for each class.
