@@ -320,3 +320,23 @@ def test_bad_input_leaves_the_model_as_it_was(columns, rows, y_rows, weights, ma
     np.testing.assert_array_equal(bag.predict(X), before)
     bag.set_params(max_samples=1.0).fit(X, y)
     assert_same_trees(bag, BaggingClassifier(n_estimators=5, random_state=0).fit(X, y))
+
+
+def test_a_fit_that_a_callback_ended_is_not_redrawn(monkeypatch, capsys):
+    """Estimates of the fit itself are right; what its members saw is not guessed afterwards."""
+    monkeypatch.setattr("orfeon.progress.Progress.update_and_ask", lambda self, n=1: True)
+    X, y = make_waveform(120, random_state=0)
+    bag = BaggingClassifier(
+        n_estimators=100, oob_score=True, warm_start=True, verbose=1, random_state=0
+    ).fit(X, y)
+    assert len(bag) == 64
+    whole = BaggingClassifier(n_estimators=64, oob_score=True, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(bag.oob_votes_, whole.oob_votes_)
+    with pytest.raises(ValueError, match="not the training set of all members"):
+        bag.in_bag(X, y)
+    monkeypatch.undo()
+    with pytest.warns(UserWarning, match="do not take part in out-of-bag estimates"):
+        bag.set_params(n_estimators=130).fit(X, y)
+    assert len(bag) == 130
+    assert (bag.oob_votes_[:64] == -1).all()
+    assert (bag.oob_votes_[64:] >= 0).any(axis=1).all()

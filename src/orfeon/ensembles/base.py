@@ -91,9 +91,7 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
         """What trains a block of members."""
         if isinstance(self.estimator_, BaseTree):
             self.estimator_._prepare(data)
-            return TreeTraining(
-                self.estimator_, data, recipe, getattr(self, "classes_", np.empty(0))
-            )
+            return TreeTraining(self.estimator_, data, recipe, self._classes)
         return EstimatorTraining(self.estimator_, data, recipe)
 
     def _only_draws(self, examples: Examples) -> bool:
@@ -150,6 +148,9 @@ class IndependentEnsemble(CallbackSupport, TabularEstimator):
             blocks = self._train(data, recipe, members, progress)
             parts = [block.members for block in blocks if block.members is not None]
             self.members_ = concatenate([before.members, *parts] if first else parts)
+            if len(self.members_) < members.stop:  # a callback, or the method itself, ended it
+                came = range(first, len(self.members_))
+                self._history[-1] = (came, f"{self._history[-1][1]}, ended early")
             seen = None
             if recipe.keep_seen:
                 earlier = self._seen_before(recipe)
