@@ -1,0 +1,411 @@
+"""Every rule that puts members in order, as its sentence says it: loops and exact fractions.
+
+A case is what T members say of N examples: ``said[t][i]`` is the class code (or the predicted
+value) that member t gives example i, ``None`` where it says nothing. Weights of examples are
+fractions. Candidates that tie: the lowest index. Classes that tie in a vote: the lowest code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+HALF = Fraction(1, 2)
+#: Angles closer than this to their mean are the mean: only rounding sets them apart.
+TINY_ANGLE = 1e-12
+
+
+@dataclass(frozen=True)
+class Case:
+    """What members say of examples, and what is true; no classes in regression."""
+
+    said: list[list[Any]]
+    y: list[Any]
+    weights: list[Fraction]
+    n_classes: int
+    member_weights: list[Fraction] | None = None
+
+    @property
+    def members(self) -> range:
+        """The indices of the members."""
+        return range(len(self.said))
+
+    @property
+    def examples(self) -> range:
+        """The indices of the examples."""
+        return range(len(self.y))
+
+    @property
+    def total(self) -> Fraction:
+        """The weight of all examples."""
+        return sum(self.weights, Fraction(0))
+
+
+@dataclass
+class Outcome:
+    """An order, the rule's value at each choice, and what else the rule says."""
+
+    order: list[int]
+    criterion: list[Any]
+    subsets: list[list[int]] | None = None
+    own_size: int | None = None
+
+
+# -- what a few members say together ---------------------------------------------------------------
+
+
+def vote(case: Case, members: Iterable[int], i: int) -> int | None:
+    """The class that most (weight) of the members give to an example; None if none of them votes.
+
+    Examples
+    --------
+    >>> case = Case([[2], [1], [None]], [1], [Fraction(1)], 3)
+    >>> vote(case, [0, 1, 2], 0), vote(case, [2], 0)
+    (1, None)
+    """
+    counts = [Fraction(0)] * case.n_classes
+    voted = False
+    for t in members:
+        label = case.said[t][i]
+        if label is not None:
+            counts[label] += 1 if case.member_weights is None else case.member_weights[t]
+            voted = True
+    return counts.index(max(counts)) if voted else None
+
+
+def mean(case: Case, members: Iterable[int], i: int) -> Fraction | None:
+    """The mean of the members' predictions for an example; None if none of them has one."""
+    values = [(case.said[t][i], t) for t in members if case.said[t][i] is not None]
+    if not values:
+        return None
+    shares = [1 if case.member_weights is None else case.member_weights[t] for _, t in values]
+    return sum((s * v for s, (v, _) in zip(shares, values, strict=True)), Fraction(0)) / sum(shares)
+
+
+def error(case: Case, members: Sequence[int]) -> Fraction:
+    """The share of the weight on which the vote is wrong (or undecided); mean squared error."""
+    lost = Fraction(0)
+    for i in case.examples:
+        if case.n_classes:
+            lost += case.weights[i] if vote(case, members, i) != case.y[i] else 0
+        else:
+            lost += case.weights[i] * squared_error(case, members, i)
+    return lost / case.total
+
+
+def squared_error(case: Case, members: Sequence[int], i: int) -> Fraction:
+    """The squared error of the mean prediction for one example."""
+    predicted = mean(case, members, i)
+    assert predicted is not None, "cases of regression without a prediction are not for here"
+    return (predicted - case.y[i]) ** 2
+
+
+def curve(case: Case, subsets: Iterable[Sequence[int]]) -> list[Fraction]:
+    """The error of each of the subsets."""
+    return [error(case, subset) for subset in subsets]
+
+
+def prefixes(order: Sequence[int]) -> list[Sequence[int]]:
+    """The first 1, 2, ... of an order."""
+    return [order[: n + 1] for n in range(len(order))]
+
+
+def correctness(case: Case, t: int) -> list[int]:
+    """+1 where a member is right, -1 where it is wrong, 0 where it does not vote."""
+    said = zip(case.said[t], case.y, strict=True)
+    return [0 if label is None else 1 if label == true else -1 for label, true in said]
+
+
+def dot(case: Case, a: Sequence[Any], b: Sequence[Any]) -> Fraction:
+    """The inner product of two vectors over the examples, each counted by its weight."""
+    terms = (w * p * q for w, p, q in zip(case.weights, a, b, strict=True))
+    return sum(terms, Fraction(0))
+
+
+def greedy(case: Case, value: Callable[[list[int], int], Any]) -> Outcome:
+    """At each turn the unused member of least value, given those chosen; lowest index on ties."""
+    chosen: list[int] = []
+    criterion = []
+    while len(chosen) < len(case.members):
+        unused = [k for k in case.members if k not in chosen]
+        least, k = min((value(chosen, k), k) for k in unused)
+        chosen.append(k)
+        criterion.append(least)
+    return Outcome(chosen, criterion)
+
+
+# -- the rules -------------------------------------------------------------------------------------
+
+
+def reduce_error(case: Case) -> Outcome:
+    """Margineantu and Dietterich without backfitting: the member that leaves the least error."""
+    return greedy(case, lambda chosen, k: error(case, [*chosen, k]))
+
+
+def reduce_error_backfitting(case: Case, max_passes: int = 100) -> Outcome:
+    """After each member, those chosen are tried in turn against all that are not."""
+    chosen: list[int] = []
+    subsets, criterion = [], []
+    while len(chosen) < len(case.members):
+        unused = [k for k in case.members if k not in chosen]
+        _, k = min((error(case, [*chosen, k]), k) for k in unused)
+        chosen.append(k)
+        for _ in range(max_passes):
+            if not backfit(case, chosen):
+                break
+        subsets.append(list(chosen))
+        criterion.append(error(case, chosen))
+    order = list(dict.fromkeys(t for subset in subsets for t in subset))
+    return Outcome(order, criterion, subsets)
+
+
+def backfit(case: Case, chosen: list[int]) -> bool:
+    """One pass over the members chosen, in place; whether any was replaced."""
+    changed = False
+    for place in range(len(chosen)):
+        rest = chosen[:place], chosen[place + 1 :]
+        unused = [k for k in case.members if k not in chosen]
+        if not unused:
+            break
+        least, k = min((error(case, [*rest[0], k, *rest[1]]), k) for k in unused)
+        if least < error(case, chosen):
+            chosen[place] = k
+            changed = True
+    return changed
+
+
+def complementarity(case: Case) -> Outcome:
+    """The member that is right on most of what those chosen are wrong on; first the most accurate.
+
+    In regression, the member that lowers the squared error on most examples. The criterion is the
+    share of the weight that is put right (that is, for the first, its accuracy), except for the
+    first in regression: that is its mean squared error.
+    """
+
+    def repaired(chosen: list[int], k: int) -> Fraction:
+        gained = Fraction(0)
+        for i in case.examples:
+            if case.n_classes:
+                better = case.said[k][i] == case.y[i] and vote(case, chosen, i) != case.y[i]
+            else:
+                after = squared_error(case, [*chosen, k], i)
+                better = after < squared_error(case, chosen, i)
+            gained += case.weights[i] if better else 0
+        return gained / case.total
+
+    def value(chosen: list[int], k: int) -> Fraction:
+        if not chosen and not case.n_classes:
+            return error(case, [k])
+        return -repaired(chosen, k)
+
+    found = greedy(case, value)
+    for u in range(len(found.order)):
+        if u > 0 or case.n_classes:
+            found.criterion[u] = -found.criterion[u]
+    return found
+
+
+def margin_distance(case: Case, p: float = 0.075) -> Outcome:
+    """The member that brings the mean of the c_t, over all T, closest to the point (p, ..., p)."""
+    point = Fraction(repr(p)) if isinstance(p, float) else Fraction(p)
+    size = len(case.members)
+    c = [correctness(case, t) for t in case.members]
+
+    def squared_distance(chosen: list[int], k: int) -> Fraction:
+        away = [point - Fraction(sum(c[t][i] for t in [*chosen, k]), size) for i in case.examples]
+        return dot(case, away, away)
+
+    found = greedy(case, squared_distance)
+    found.criterion = [root(value) for value in found.criterion]
+    return found
+
+
+def reference_vector(case: Case) -> tuple[Fraction, list[Fraction]]:
+    """Lambda and c_ref = o + lambda c_ens, perpendicular to c_ens; o is (1, ..., 1)."""
+    size = len(case.members)
+    c = [correctness(case, t) for t in case.members]
+    c_ens = [Fraction(sum(c[t][i] for t in case.members), size) for i in case.examples]
+    ones = [1] * len(case.y)
+    length = dot(case, c_ens, c_ens)
+    scale = -dot(case, ones, c_ens) / length if length else Fraction(0)
+    return scale, [1 + scale * value for value in c_ens]
+
+
+def orientation(case: Case) -> Outcome:
+    """By the angle to c_ref; the own size is of those below the mean of the angles below pi / 2.
+
+    A member without votes, or a c_ref of no length, makes a right angle.
+    """
+    _, c_ref = reference_vector(case)
+    length = dot(case, c_ref, c_ref)
+    cosines = []
+    for t in case.members:
+        c = correctness(case, t)
+        along, square = dot(case, c, c_ref), dot(case, c, c) * length
+        sign = (along > 0) - (along < 0)
+        cosines.append(sign * along**2 / square if square else Fraction(0))
+    order = sorted(case.members, key=lambda t: (-cosines[t], t))
+    angles = [angle(cosines[t]) for t in order]
+    sharp = [angles[u] for u, t in enumerate(order) if cosines[t] > 0]
+    below = 0
+    if sharp:
+        middle = math.fsum(sharp) / len(sharp)
+        below = sum(value < middle - TINY_ANGLE for value in sharp)
+    return Outcome(order, angles, own_size=below)
+
+
+def angle(signed_square: Fraction) -> float:
+    """The angle whose cosine, squared and with its sign, is given."""
+    across, along = root(1 - abs(signed_square)), root(abs(signed_square))
+    return math.atan2(across, along if signed_square > 0 else -along)
+
+
+def root(value: Fraction) -> float:
+    """The square root of a fraction of any size."""
+    return math.sqrt(value)
+
+
+def boosting_based(case: Case) -> Outcome:
+    """The unused member of least weighted error, then AdaBoost's new weights.
+
+    The error of a member is of the weight that it votes on; examples it says nothing about keep
+    their weights. The own size is the number taken before the first error of a half or more.
+    """
+    start = [w / case.total for w in case.weights]
+    weights = list(start)
+    found = Outcome([], [], own_size=None)
+    while len(found.order) < len(case.members):
+        unused = [k for k in case.members if k not in found.order]
+        least, k = min((weighted_error(case, weights, k), k) for k in unused)
+        if least >= HALF:
+            if found.own_size is None:
+                found.own_size = len(found.order)
+            weights = list(start)
+        elif least > 0:
+            weights = reweighted(case, weights, k, least)
+        found.order.append(k)
+        found.criterion.append(least)
+    return found
+
+
+def weighted_error(case: Case, weights: list[Fraction], t: int) -> Fraction:
+    """The share of wrong answers in the weight that a member votes on; one if that is nothing."""
+    c = correctness(case, t)
+    voted = sum((w for w, right in zip(weights, c, strict=True) if right != 0), Fraction(0))
+    wrong = sum((w for w, right in zip(weights, c, strict=True) if right < 0), Fraction(0))
+    return wrong / voted if voted else Fraction(1)
+
+
+def reweighted(case: Case, weights: list[Fraction], t: int, e: Fraction) -> list[Fraction]:
+    """Wrong examples divided by 2e, right ones by 2(1 - e)."""
+    factor = {1: 2 * (1 - e), -1: 2 * e, 0: Fraction(1)}
+    return [w / factor[right] for w, right in zip(weights, correctness(case, t), strict=True)]
+
+
+def individual_error(case: Case) -> Outcome:
+    """By the error of each member alone, on what it votes on; mean squared error in regression."""
+    if case.n_classes:
+        errors = [weighted_error(case, case.weights, t) for t in case.members]
+    else:
+        errors = [error(case, [t]) for t in case.members]
+    order = sorted(case.members, key=lambda t: (errors[t], t))
+    return Outcome(order, [errors[t] for t in order])
+
+
+def kappa(case: Case) -> Outcome:
+    """Pairs of least agreement first, both members of each if they are not there yet."""
+    pairs = sorted((agreement(case, i, j), i, j) for i, j in combinations(case.members, 2))
+    found = Outcome([], [])
+    for value, i, j in pairs:
+        for t in (i, j):
+            if t not in found.order:
+                found.order.append(t)
+                found.criterion.append(value)
+    if len(case.members) == 1:
+        found = Outcome([0], [Fraction(1)])
+    return found
+
+
+def agreement(case: Case, a: int, b: int) -> Fraction:
+    """The kappa statistic of two members, on what both vote on; one where chance would do as well.
+
+    Examples
+    --------
+    >>> ones = [Fraction(1)] * 4
+    >>> agreement(Case([[0, 0, 1, 1], [0, 1, 1, 1]], [0] * 4, ones, 2), 0, 1)
+    Fraction(1, 2)
+    """
+    both = [
+        (case.said[a][i], case.said[b][i], case.weights[i])
+        for i in case.examples
+        if case.said[a][i] is not None and case.said[b][i] is not None
+    ]
+    weight = sum((w for _, _, w in both), Fraction(0))
+    if not weight:
+        return Fraction(1)
+    agreed = sum((w for p, q, w in both if p == q), Fraction(0)) / weight
+    chance = Fraction(0)
+    for k in range(case.n_classes):
+        says_a = sum((w for p, _, w in both if p == k), Fraction(0)) / weight
+        says_b = sum((w for _, q, w in both if q == k), Fraction(0)) / weight
+        chance += says_a * says_b
+    return (agreed - chance) / (1 - chance) if chance != 1 else Fraction(1)
+
+
+# -- cases at random, full of ties -----------------------------------------------------------------
+
+
+def random_case(
+    rng: np.random.Generator,
+    *,
+    weighted: bool = False,
+    abstaining: float = 0.0,
+    regression: bool = False,
+    members: int = 9,
+    examples: int = 14,
+) -> Case:
+    """A small case: members of any accuracy, some twice; examples, some twice; few classes."""
+    size, n = int(rng.integers(1, members + 1)), int(rng.integers(1, examples + 1))
+    k = 0 if regression else int(rng.integers(2, 7))
+    reach = 5 if regression else k
+    y = rng.integers(0, reach, n)
+    said = rng.integers(0, reach, (size, n))
+    right = rng.random((size, n)) < rng.uniform(0.1, 0.95, (size, 1))
+    said[right] = np.broadcast_to(y, said.shape)[right]
+    if rng.random() < 0.5:
+        said = said[rng.integers(0, size, size)]
+    if rng.random() < 0.5:
+        drawn = rng.integers(0, n, n)
+        said, y = said[:, drawn], y[drawn]
+    silent = rng.random((size, n)) < abstaining
+    weights = rng.integers(0, 4, n) if weighted else np.ones(n, np.int64)
+    weights[rng.integers(n)] += not weights.any()
+    return Case(
+        [
+            [None if silent[t, i] else exact(said[t, i], regression) for i in range(n)]
+            for t in range(size)
+        ],
+        [exact(value, regression) for value in y],
+        [Fraction(int(w)) for w in weights],
+        k,
+    )
+
+
+def exact(value: Any, regression: bool) -> Any:
+    """A class code as an int, a prediction as a fraction."""
+    return Fraction(int(value)) if regression else int(value)
+
+
+def arrays(case: Case) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.float64]]:
+    """The votes (-1 or NaN where there is none), the truth and the weights of a case."""
+    silent, kind = (-1, np.int64) if case.n_classes else (np.nan, np.float64)
+    said = [[silent if value is None else value for value in row] for row in case.said]
+    weights = np.array([float(w) for w in case.weights])
+    return np.array(said, dtype=kind), np.array(case.y, dtype=kind), weights
