@@ -48,6 +48,7 @@ _HOMES = {
     "export_html": "orfeon.rendering",
     "export_rules": "orfeon.rendering",
     "export_text": "orfeon.rendering",
+    "order": "orfeon.ordering",
     "plot_tree": "orfeon.rendering",
 }
 
@@ -78,6 +79,9 @@ if TYPE_CHECKING:
     )
     from orfeon.forest import (
         Forest,
+    )
+    from orfeon.ordering import (
+        order,
     )
     from orfeon.rendering import (
         export_graphviz,
@@ -146,6 +150,7 @@ __all__ = [
     "export_html",
     "export_rules",
     "export_text",
+    "order",
     "plot_tree",
 ]
 

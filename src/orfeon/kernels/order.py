@@ -1,0 +1,275 @@
+"""Greedy orders: members chosen one after the other, each to help those chosen before.
+
+Votes are class codes of shape (n_members, n_examples), -1 for none; weights of examples are whole
+numbers, so that their sums are exact; ties go to the member of lowest index, and in a vote to the
+lowest class. While votes are only added, a decision can change to nothing but the class added.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.kernels.jit import kernel, step
+
+
+@step
+def _decide(score, decided, i, vote, weight):  # type: ignore[no-untyped-def]
+    """Add a vote to example i; the decision changes when the class added is now ahead."""
+    score[i, vote] += weight
+    old = decided[i]
+    if (
+        old < 0
+        or score[i, vote] > score[i, old]
+        or (score[i, vote] == score[i, old] and vote < old)
+    ):
+        decided[i] = vote
+
+
+@step
+def _decide_anew(score, decided, i):  # type: ignore[no-untyped-def]
+    """The class of most votes, none when there is no vote."""
+    best, winner = 0.0, -1
+    for c in range(score.shape[1]):
+        if score[i, c] > best:
+            best, winner = score[i, c], c
+    decided[i] = winner
+
+
+@step
+def _would_win(score, decided, i, vote, weight):  # type: ignore[no-untyped-def]
+    """The decision on example i with one more vote."""
+    old = decided[i]
+    if vote < 0 or vote == old:
+        return old
+    if old < 0:
+        return vote
+    new = score[i, vote] + weight
+    if new > score[i, old] or (new == score[i, old] and vote < old):
+        return vote
+    return old
+
+
+@kernel
+def vote_curve(votes, order, y, weights, vote_weights, score, errors):  # type: ignore[no-untyped-def]
+    """Weight of the examples that the first 1, 2, ... members of an order decide wrongly."""
+    n = votes.shape[1]
+    decided = np.full(n, -1, np.int32)
+    wrong = weights.sum()
+    for u in range(len(order)):
+        t = order[u]
+        for i in range(n):
+            vote = votes[t, i]
+            if vote >= 0:
+                before = decided[i]
+                _decide(score, decided, i, vote, vote_weights[t])
+                if decided[i] != before:
+                    if before == y[i]:
+                        wrong += weights[i]
+                    elif decided[i] == y[i]:
+                        wrong -= weights[i]
+        errors[u] = wrong
+
+
+@step
+def _contested(score, decided, weights, y, largest, listed):  # type: ignore[no-untyped-def]
+    """Examples that one more vote may decide; the weight of the others that are wrong."""
+    n_listed, wrong = 0, 0
+    for i in range(len(y)):
+        old = decided[i]
+        open_ = old < 0
+        if not open_:
+            for c in range(score.shape[1]):
+                if c != old and score[i, c] + largest >= score[i, old]:
+                    open_ = True
+                    break
+        if open_:
+            listed[n_listed] = i
+            n_listed += 1
+        elif old != y[i]:
+            wrong += weights[i]
+    return n_listed, wrong
+
+
+@step
+def _best_addition(votes, y, weights, vote_weights, score, decided, used, largest, listed):  # type: ignore[no-untyped-def]
+    """The unused member with which the vote errs least, and the weight of its errors."""
+    n_listed, base = _contested(score, decided, weights, y, largest, listed)
+    best, least = -1, np.int64(0)
+    for k in range(len(used)):
+        if used[k]:
+            continue
+        wrong = np.int64(base)
+        for at in range(n_listed):
+            i = listed[at]
+            if _would_win(score, decided, i, votes[k, i], vote_weights[k]) != y[i]:
+                wrong += weights[i]
+                if best >= 0 and wrong >= least:
+                    break
+        if best < 0 or wrong < least:
+            best, least = k, wrong
+    return best, least
+
+
+@kernel
+def reduce_error(votes, y, weights, vote_weights, score, order, errors):  # type: ignore[no-untyped-def]
+    """Each member in turn is the one that lets the vote of all chosen err least."""
+    n_members, n = votes.shape
+    decided = np.full(n, -1, np.int32)
+    used = np.zeros(n_members, np.bool_)
+    listed = np.empty(n, np.int64)
+    largest = vote_weights.max()
+    for u in range(n_members):
+        k, wrong = _best_addition(
+            votes, y, weights, vote_weights, score, decided, used, largest, listed
+        )
+        used[k], order[u], errors[u] = True, k, wrong
+        for i in range(n):
+            if votes[k, i] >= 0:
+                _decide(score, decided, i, votes[k, i], vote_weights[k])
+
+
+@step
+def _take_out(votes, t, weight, score, decided):  # type: ignore[no-untyped-def]
+    """Take a member's votes back."""
+    for i in range(votes.shape[1]):
+        vote = votes[t, i]
+        if vote >= 0:
+            score[i, vote] -= weight
+            if vote == decided[i]:
+                _decide_anew(score, decided, i)
+
+
+@step
+def _replace_members(  # type: ignore[no-untyped-def]
+    votes, y, weights, vote_weights, score, decided, used, largest, listed, chosen, wrong
+):
+    """Go once through the chosen members; each gives way to a better one. Returns the error."""
+    n = votes.shape[1]
+    for at in range(len(chosen)):
+        if wrong == 0:
+            break
+        old = chosen[at]
+        _take_out(votes, old, vote_weights[old], score, decided)
+        k, least = _best_addition(
+            votes, y, weights, vote_weights, score, decided, used, largest, listed
+        )
+        taken = old
+        if k >= 0 and least < wrong:
+            used[old], used[k] = False, True
+            chosen[at], taken, wrong = k, k, least
+        for i in range(n):
+            if votes[taken, i] >= 0:
+                _decide(score, decided, i, votes[taken, i], vote_weights[taken])
+    return wrong
+
+
+@kernel
+def backfit(votes, y, weights, vote_weights, score, max_passes, chosen, errors, subsets):  # type: ignore[no-untyped-def]
+    """Reduce-error in which the members chosen before may be replaced after each choice.
+
+    Row u of ``subsets`` is the set of u + 1 members.
+    """
+    n_members, n = votes.shape
+    decided = np.full(n, -1, np.int32)
+    used = np.zeros(n_members, np.bool_)
+    listed = np.empty(n, np.int64)
+    largest = vote_weights.max()
+    for u in range(n_members):
+        k, wrong = _best_addition(
+            votes, y, weights, vote_weights, score, decided, used, largest, listed
+        )
+        used[k], chosen[u] = True, k
+        for i in range(n):
+            if votes[k, i] >= 0:
+                _decide(score, decided, i, votes[k, i], vote_weights[k])
+        for _ in range(max_passes):
+            before = wrong
+            wrong = _replace_members(
+                votes, y, weights, vote_weights, score, decided, used, largest, listed,
+                chosen[: u + 1], wrong,
+            )  # fmt: skip
+            if wrong == before:
+                break
+        errors[u] = wrong
+        subsets[u, : u + 1] = chosen[: u + 1]
+
+
+@kernel
+def complementarity(votes, y, weights, vote_weights, score, first, order, gains):  # type: ignore[no-untyped-def]
+    """Each member in turn is right on most of the examples that those chosen decide wrongly."""
+    n_members, n = votes.shape
+    decided = np.full(n, -1, np.int32)
+    used = np.zeros(n_members, np.bool_)
+    listed = np.empty(n, np.int64)
+    for u in range(n_members):
+        best, most = -1, np.int64(-1)
+        n_listed = 0
+        for i in range(n):
+            if decided[i] != y[i]:
+                listed[n_listed] = i
+                n_listed += 1
+        for k in range(n_members):
+            if used[k] or (u == 0 and k != first):
+                continue
+            gain = np.int64(0)
+            for at in range(n_listed):
+                i = listed[at]
+                if votes[k, i] == y[i]:
+                    gain += weights[i]
+            if gain > most:
+                best, most = k, gain
+        used[best], order[u], gains[u] = True, best, most
+        for i in range(n):
+            if votes[best, i] >= 0:
+                _decide(score, decided, i, votes[best, i], vote_weights[best])
+
+
+@kernel
+def margin_distance(gram, product, totals, sizes, scale, pull, order, chosen_values):  # type: ignore[no-untyped-def]
+    """Each member in turn brings the sum S of the chosen c_t nearest to the objective point.
+
+    The squared distance grows by ``scale * (2 S.c_k + |c_k|^2) - pull * sum(c_k)``, up to a factor.
+    ``product`` is S.c_k: whole numbers where they fit, so that equal distances are ties.
+    """
+    n_members = len(totals)
+    used = np.zeros(n_members, np.bool_)
+    for u in range(n_members):
+        best = -1
+        least = totals[0]
+        for k in range(n_members):
+            if not used[k]:
+                value = scale * (2 * product[k] + sizes[k]) - pull * totals[k]
+                if best < 0 or value < least:
+                    best, least = k, value
+        used[best], order[u], chosen_values[u] = True, best, least
+        row = gram[best]
+        for k in range(n_members):
+            product[k] += row[k]
+
+
+@kernel
+def weigh_signs(signs, weights, sign, sums):  # type: ignore[no-untyped-def]
+    """Weight of the examples on which each member has this sign; ``signs`` has a row an example."""
+    sums[:] = 0.0
+    for i in range(len(weights)):
+        w = weights[i]
+        for k in range(len(sums)):
+            sums[k] += w if signs[i, k] == sign else 0.0
+
+
+@kernel
+def squared_errors(said, sums, counts, y, weights, before, errors, helped):  # type: ignore[no-untyped-def]
+    """Squared error of the mean with each further member, and the weight of examples it helps.
+
+    ``said`` has a row an example, NaN where a member says nothing: the loss then stays ``before``.
+    """
+    errors[:] = 0.0
+    helped[:] = 0.0
+    for i in range(len(y)):
+        w = weights[i]
+        for k in range(said.shape[1]):
+            off = (sums[i] + said[i, k]) / (counts[i] + 1.0) - y[i]
+            loss = before[i] if np.isnan(off) else off * off
+            errors[k] += w * loss
+            # What rounding alone may have lowered is not lower.
+            helped[k] += w if before[i] - loss > 1e-12 * before[i] else 0.0

@@ -1,0 +1,75 @@
+"""Ordered aggregation: put the members of an ensemble in a better order and keep the first few."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+_HOMES = {
+    "RULES": "rule",
+    "Arrangement": "rule",
+    "BoostingBased": "boosting_based",
+    "Complementarity": "complementarity",
+    "CorrectnessGram": "gram",
+    "IndividualError": "individual_error",
+    "Kappa": "kappa",
+    "MarginDistance": "margin_distance",
+    "Order": "ordered",
+    "Orientation": "orientation",
+    "RandomOrder": "random_order",
+    "ReduceError": "reduce_error",
+    "Rule": "rule",
+    "Selection": "selection",
+    "error_curve": "curves",
+    "order": "ordered",
+    "order_chunks": "ordered",
+    "read_selection": "selection",
+    "reference_direction": "orientation",
+}
+
+if TYPE_CHECKING:
+    from orfeon.ordering.boosting_based import BoostingBased
+    from orfeon.ordering.complementarity import Complementarity
+    from orfeon.ordering.curves import error_curve
+    from orfeon.ordering.gram import CorrectnessGram
+    from orfeon.ordering.individual_error import IndividualError
+    from orfeon.ordering.kappa import Kappa
+    from orfeon.ordering.margin_distance import MarginDistance
+    from orfeon.ordering.ordered import Order, order, order_chunks
+    from orfeon.ordering.orientation import Orientation, reference_direction
+    from orfeon.ordering.random_order import RandomOrder
+    from orfeon.ordering.reduce_error import ReduceError
+    from orfeon.ordering.rule import RULES, Arrangement, Rule
+    from orfeon.ordering.selection import Selection, read_selection
+
+__all__ = [
+    "RULES",
+    "Arrangement",
+    "BoostingBased",
+    "Complementarity",
+    "CorrectnessGram",
+    "IndividualError",
+    "Kappa",
+    "MarginDistance",
+    "Order",
+    "Orientation",
+    "RandomOrder",
+    "ReduceError",
+    "Rule",
+    "Selection",
+    "error_curve",
+    "order",
+    "order_chunks",
+    "read_selection",
+    "reference_direction",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"orfeon.ordering.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'orfeon.ordering' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,279 @@
+"""What ordering and pruning ask of a fitted ensemble, whoever made it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import _num_samples
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedEnsemble(ABC):
+    """A fitted ensemble whose members can be asked one by one, and of which some can be kept.
+
+    Parameters
+    ----------
+    ensemble : estimator, or sequence of estimators
+        The ensemble itself; it is never modified.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.ordering.adapters import adapt
+    >>> X, y = make_waveform(100, random_state=0)
+    >>> members = adapt(BaggingClassifier(n_estimators=20, random_state=0).fit(X, y))
+    >>> members.answers(X).shape, members.n_classes
+    ((20, 100), 3)
+    >>> round(members.out_of_bag(X, y).mean(), 1)
+    0.4
+    >>> len(members.subset([7, 2, 11]))
+    3
+    """
+
+    ensemble: Any
+
+    @property
+    @abstractmethod
+    def n_members(self) -> int:
+        """Number of members."""
+
+    @property
+    @abstractmethod
+    def classes(self) -> npt.NDArray[Any] | None:
+        """The classes, sorted; None in regression."""
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, 0 in regression."""
+        return 0 if self.classes is None else len(self.classes)
+
+    @property
+    def member_weights(self) -> Floats | None:
+        """Weight of each member in the decision of the whole; None when all weigh the same."""
+        return None
+
+    @abstractmethod
+    def answers(self, X: Any) -> npt.NDArray[Any]:
+        """What each member says.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows, as the ensemble's own ``predict`` takes them.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Indices into ``classes``, of int32; in regression predictions, of float64.
+        """
+
+    def out_of_bag(self, X: Any, y: Any, sample_weight: Any = None) -> Mask:
+        """Which training examples each member did not see.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training set, as it was given to ``fit``. The rows of scikit-learn's ensembles come
+            in the same order; those of ours in any, and there all copies of an example count as
+            seen as soon as one of them was.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_members, n_rows)
+            True where the member did not see the example.
+        """
+        out = ~self._seen(X, y, sample_weight)
+        count = slice(None) if sample_weight is None else np.ravel(sample_weight) > 0
+        if not out[:, count].any():
+            raise self._no_out_of_bag("each of its members saw all the examples")
+        return out
+
+    def subset(self, indices: Any) -> Any:
+        """The same kind of ensemble with some of the members only.
+
+        Parameters
+        ----------
+        indices : sequence of int
+            The members to keep, in this order; none twice.
+
+        Returns
+        -------
+        estimator, or sequence of estimators
+            Fitted, of the type given; the members are shared. Estimates of the whole ensemble, such
+            as its out-of-bag score, are not there. It has ``warm_start=False``, where there is such
+            a parameter: another ``fit`` begins anew.
+        """
+        return self._keep(self._check_indices(indices))
+
+    @abstractmethod
+    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        """Which training examples each member saw, of shape (n_members, n_rows)."""
+
+    @abstractmethod
+    def _keep(self, index: Integers) -> Any:
+        """The ensemble with the members of some checked indices."""
+
+    @property
+    def _name(self) -> str:
+        return type(self.ensemble).__name__
+
+    def _no_out_of_bag(self, reason: str) -> ValueError:
+        return ValueError(
+            f'{self._name} has no out-of-bag examples: {reason}. Use on="examples", with the '
+            "training set or with examples set aside."
+        )
+
+    def _check_indices(self, indices: Any) -> Integers:
+        """Whole numbers from 0 to n_members - 1, none twice and at least one."""
+        index = np.asarray(indices)
+        if index.ndim != 1 or len(index) == 0 or index.dtype.kind not in "iu":
+            raise ValueError(
+                f"indices={indices!r} is not allowed: give a list of whole numbers from 0 to "
+                f"{self.n_members - 1}, at least one."
+            )
+        beyond = (index < 0) | (index >= self.n_members)
+        if beyond.any():
+            raise ValueError(
+                f"indices has {index[beyond][0]}; the {self.n_members} members are numbered from 0 "
+                f"to {self.n_members - 1}."
+            )
+        numbers, counts = np.unique(index, return_counts=True)
+        if (counts > 1).any():
+            raise ValueError(
+                f"indices has {numbers[counts > 1][0]} more than once; each member is kept once."
+            )
+        return index.astype(np.int64)
+
+
+def one_output(said: Any, member: int, estimator: Any) -> npt.NDArray[Any]:
+    """Predictions of one member, one for each row; refuses several outputs.
+
+    Parameters
+    ----------
+    said : array
+        What it predicts.
+    member : int
+        Which member, for the message.
+    estimator : estimator
+        The member itself, for the message.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The predictions.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.adapters.base import one_output
+    >>> one_output([[1.0], [2.0]], 0, None)
+    array([1., 2.])
+    """
+    found = np.asarray(said)
+    if found.ndim == 2 and found.shape[1] == 1:
+        return found[:, 0]
+    if found.ndim != 1:
+        raise ValueError(
+            f"member {member}, {type(estimator).__name__}, gives predictions of shape "
+            f"{found.shape}: it has several outputs. Members have one; train an ensemble for each."
+        )
+    return found
+
+
+def class_codes(
+    labels: npt.NDArray[Any], classes: npt.NDArray[Any], member: int
+) -> npt.NDArray[np.int32]:
+    """Labels as indices into the classes.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        What a member predicts.
+    classes : ndarray of shape (n_classes,)
+        The classes, sorted.
+    member : int
+        Which member, for the message.
+
+    Returns
+    -------
+    ndarray of int32 of shape (n_rows,)
+        The codes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ordering.adapters.base import class_codes
+    >>> class_codes(np.array(["b", "a"]), np.array(["a", "b", "c"]), 0)
+    array([1, 0], dtype=int32)
+    """
+    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    strange = classes[codes] != labels
+    if strange.any():
+        raise ValueError(
+            f"member {member} predicts {labels[strange][0]!r}, which is not among the classes "
+            f"{classes.tolist()}."
+        )
+    return codes.astype(np.int32)
+
+
+def unless_equal(weights: Any) -> Floats | None:
+    """Weights of members, or None when all are the same.
+
+    Parameters
+    ----------
+    weights : array of shape (n_members,) or None
+        Weights.
+
+    Returns
+    -------
+    ndarray of shape (n_members,) or None
+        The same.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.adapters.base import unless_equal
+    >>> unless_equal([1, 1]), unless_equal([1, 2])
+    (None, array([1., 2.]))
+    """
+    if weights is None:
+        return None
+    found = np.asarray(weights, dtype=np.float64)
+    return None if (found == found[0]).all() else found
+
+
+def check_training_set(X: Any, y: Any, n_rows: int, name: str) -> None:
+    """Refuse examples that cannot be the training set, for they are more or fewer.
+
+    Parameters
+    ----------
+    X : array or data frame of shape (n_rows, n_attributes)
+        The examples.
+    y : array of shape (n_rows,) or None
+        Their classes or targets.
+    n_rows : int
+        How many there were in training.
+    name : str
+        The ensemble, for the message.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.adapters.base import check_training_set
+    >>> check_training_set([[0.0]], [1], 2, "BaggingClassifier")
+    Traceback (most recent call last):
+    ...
+    ValueError: X has 1 rows and the training set of this BaggingClassifier had 2: ...
+    """
+    for what, values in (("X", X), ("y", y)):
+        if values is not None and _num_samples(values) != n_rows:
+            raise ValueError(
+                f"{what} has {_num_samples(values)} rows and the training set of this {name} had "
+                f"{n_rows}: out-of-bag examples are those of the training set, in the same order."
+            )

@@ -1,0 +1,134 @@
+"""Our own ensembles as members to choose from."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import issparse
+from sklearn.base import is_classifier
+
+from orfeon.ensembles.leaving_out import LeavingOut
+from orfeon.ensembles.partitioned import PartitionedClassifier, PartitionedRegressor
+from orfeon.ensembles.units import hash_rows
+from orfeon.ordering.adapters.base import FittedEnsemble, Integers, Mask
+
+#: What the members of a subset were drawn by: nothing that could be drawn again.
+_CHOSEN = "chosen from among others"
+#: Key of the generators of a subset, which no member and no other use has.
+_FRESH = 2**32 - 4
+
+
+@dataclass(frozen=True, eq=False)
+class OwnEnsemble(FittedEnsemble):
+    """A fitted ensemble of ours.
+
+    Parameters
+    ----------
+    ensemble : IndependentEnsemble
+        The ensemble; committees are members as a whole.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingRegressor
+    >>> from orfeon.ordering.adapters.own import OwnEnsemble
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 4.0, 9.0]
+    >>> bag = BaggingRegressor(n_estimators=10, random_state=0).fit(X, y)
+    >>> OwnEnsemble(bag).subset([8, 3])
+    BaggingRegressor(n_estimators=2, random_state=0)
+    """
+
+    @property
+    def n_members(self) -> int:
+        """Number of members."""
+        return len(self.ensemble.members_)
+
+    @property
+    def classes(self) -> npt.NDArray[Any] | None:
+        """The classes, sorted; None in regression."""
+        return self.ensemble.classes_ if is_classifier(self.ensemble) else None
+
+    def answers(self, X: Any) -> npt.NDArray[Any]:
+        """What each member says.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Class codes, or predictions.
+        """
+        ask = self.ensemble.predictions if self.classes is None else self.ensemble.votes
+        return np.asarray(ask(X))
+
+    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        if not isinstance(self.ensemble, LeavingOut):
+            raise self._no_out_of_bag("each of its members saw all the examples")
+        seen = self.ensemble.in_bag(X, y, sample_weight) > 0
+        rows = self.ensemble._rows(X)
+        group = copies(rows, np.unique(np.ravel(y), return_inverse=True)[1])
+        order = np.argsort(group, kind="stable")
+        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+        return np.asarray(np.logical_or.reduceat(seen[:, order], starts, axis=1)[:, group])
+
+    def _keep(self, index: Integers) -> Any:
+        smaller = copy(self.ensemble)
+        smaller.members_ = self.ensemble.members_.subset(index)
+        if isinstance(smaller, LeavingOut):
+            smaller._forget_estimates()
+        # Parameters of partitioned ensembles say how data are parted, not how many members are kept
+        if not isinstance(smaller, PartitionedClassifier | PartitionedRegressor):
+            setattr(smaller, smaller._size_parameter, len(index))
+            smaller.warm_start = False
+        # A member's place no longer says what it was drawn from: it is not drawn again, and
+        # members that are added later have generators of their own.
+        smaller._history = [(range(len(index)), _CHOSEN)]
+        old = self.ensemble._sequence
+        key = (*old.spawn_key, _FRESH)
+        smaller._sequence = np.random.SeedSequence(old.entropy, spawn_key=key)
+        return smaller
+
+
+def copies(rows: Any, y: npt.NDArray[Any]) -> Integers:
+    """A number for each example that its copies share.
+
+    Parameters
+    ----------
+    rows : array, sparse matrix or data frame of shape (n_rows, n_attributes)
+        Rows; missing values are equal to each other.
+    y : ndarray of shape (n_rows,)
+        Class codes or targets, in numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Numbers from 0 on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ordering.adapters.own import copies
+    >>> copies(np.array([["a", None], ["b", 1.5], ["a", None]], dtype=object), np.zeros(3))
+    array([0, 1, 0])
+    """
+    if isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf":
+        return np.unique(hash_rows(rows, y), return_inverse=True)[1]
+    if issparse(rows):
+        plain = rows.tocsr().copy()
+        plain.sum_duplicates()
+        plain.eliminate_zeros()
+        bounds = zip(plain.indptr, plain.indptr[1:], strict=False)
+        spans = [slice(a, b) for a, b in bounds]
+        values = [(plain.indices[s].tolist(), plain.data[s].tolist()) for s in spans]
+    else:
+        values = np.asarray(rows, dtype=object).tolist()
+    # Spelled out, missing values of all kinds are equal to themselves.
+    known: dict[tuple[str, Any], int] = {}
+    spelled = zip(map(repr, values), y.tolist(), strict=True)
+    return np.array([known.setdefault(example, len(known)) for example in spelled])

@@ -1,0 +1,405 @@
+"""The ensembles of scikit-learn as members to choose from."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.utils import Bunch
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from orfeon.ordering.adapters.base import (
+    FittedEnsemble,
+    Floats,
+    Integers,
+    Mask,
+    check_training_set,
+    class_codes,
+    one_output,
+    unless_equal,
+)
+
+#: Ensembles whose members cannot be chosen from, and what to do instead.
+_REFUSED = {
+    (AdaBoostRegressor,): "it takes the weighted median of its members, which an order made for "
+    "their mean does not suit; give list(ensemble.estimators_) to average some of them",
+    (
+        GradientBoostingClassifier,
+        GradientBoostingRegressor,
+        HistGradientBoostingClassifier,
+        HistGradientBoostingRegressor,
+    ): "its trees do not vote, each corrects the sum of all before it; keep the first few by a "
+    "smaller number of iterations, or by early stopping",
+    (StackingClassifier, StackingRegressor): "its members do not vote, a last estimator is trained "
+    "on what all of them say; use VotingClassifier or VotingRegressor, or a list of estimators",
+}
+
+
+class _ScikitLearn(FittedEnsemble):
+    """What the ensembles of scikit-learn have in common: ``estimators_`` and ``classes_``."""
+
+    @property
+    def n_members(self) -> int:
+        """Number of members."""
+        return len(self.ensemble.estimators_)
+
+    @property
+    def classes(self) -> npt.NDArray[Any] | None:
+        """The classes, sorted; None in regression."""
+        return self.ensemble.classes_ if is_classifier(self.ensemble) else None
+
+    def _coded(self, said: list[Any]) -> npt.NDArray[Any]:
+        """What members predict, who were fitted to codes of the classes or to numbers."""
+        members = self.ensemble.estimators_
+        found = [one_output(one, t, members[t]) for t, one in enumerate(said)]
+        return np.asarray(found, dtype=np.float64 if self.classes is None else np.int32)
+
+    def _keep(self, index: Integers) -> Any:
+        smaller = copy(self.ensemble)
+        for name in [n for n in vars(smaller) if n.startswith("oob_") and n.endswith("_")]:
+            delattr(smaller, name)
+        smaller.estimators_ = [self.ensemble.estimators_[t] for t in index]
+        if hasattr(smaller, "n_estimators"):
+            smaller.n_estimators = len(index)
+        if hasattr(smaller, "warm_start"):
+            # The members to come would be numbered, and so drawn, as some of those kept.
+            smaller.warm_start = False
+        return smaller
+
+    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        """Which rows are among those that scikit-learn says each member was given."""
+        n_rows = self.ensemble._n_samples
+        check_training_set(X, y, n_rows, self._name)
+        seen = np.zeros((self.n_members, n_rows), dtype=bool)
+        for row, drawn in zip(seen, self.ensemble.estimators_samples_, strict=True):
+            row[drawn] = True
+        return seen
+
+
+@dataclass(frozen=True, eq=False)
+class ForestOfScikitLearn(_ScikitLearn):
+    """A fitted forest of scikit-learn.
+
+    Parameters
+    ----------
+    ensemble : RandomForest*, ExtraTrees*
+        The forest, of one output.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import ExtraTreesRegressor
+    >>> from orfeon.ordering.adapters.scikit_learn import ForestOfScikitLearn
+    >>> forest = ExtraTreesRegressor(3, random_state=0).fit([[0.0], [1.0]], [0.0, 2.0])
+    >>> ForestOfScikitLearn(forest).answers([[0.0], [1.0]])
+    array([[0., 2.],
+           [0., 2.],
+           [0., 2.]])
+    """
+
+    def __post_init__(self) -> None:
+        if self.ensemble.n_outputs_ > 1:
+            raise ValueError(
+                f"this {self._name} has {self.ensemble.n_outputs_} outputs; members have one. "
+                "Train a forest for each."
+            )
+
+    def answers(self, X: Any) -> npt.NDArray[Any]:
+        """What each tree says: the class of most weight in the leaf, or its mean.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Class codes, or predictions.
+        """
+        leaves = self.ensemble.apply(X)
+        answers = np.empty(leaves.T.shape, np.float64 if self.classes is None else np.int32)
+        for answer, leaf, tree in zip(answers, leaves.T, self.ensemble.estimators_, strict=True):
+            value = tree.tree_.value[:, 0]
+            if self.classes is None:
+                answer[:] = value[leaf, 0]
+            else:
+                answer[:] = tree.classes_[value.argmax(axis=1)][leaf]
+        return answers
+
+    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        if not self.ensemble.bootstrap:
+            raise self._no_out_of_bag("with bootstrap=False each of its trees saw all the examples")
+        return super()._seen(X, y, sample_weight)
+
+
+@dataclass(frozen=True, eq=False)
+class BaggingOfScikitLearn(_ScikitLearn):
+    """A fitted bagging ensemble of scikit-learn.
+
+    Parameters
+    ----------
+    ensemble : BaggingClassifier or BaggingRegressor of scikit-learn
+        The ensemble.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import BaggingClassifier
+    >>> from orfeon.ordering.adapters.scikit_learn import BaggingOfScikitLearn
+    >>> bag = BaggingClassifier(random_state=0).fit([[0.0], [1.0], [2.0]], ["a", "a", "b"])
+    >>> BaggingOfScikitLearn(bag).out_of_bag([[0.0], [1.0], [2.0]], None).shape
+    (10, 3)
+    """
+
+    def answers(self, X: Any) -> npt.NDArray[Any]:
+        """What each member says.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Class codes, or predictions.
+        """
+        bag = self.ensemble
+        rows = validate_data(
+            bag, X, reset=False, accept_sparse=["csr", "csc"], dtype=None, ensure_all_finite=False
+        )
+        return self._coded(
+            Parallel(n_jobs=bag.n_jobs)(
+                delayed(_predict_by)(estimator, rows, columns)
+                for estimator, columns in zip(
+                    bag.estimators_, bag.estimators_features_, strict=True
+                )
+            )
+        )
+
+    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        if not self._knows_samples:
+            raise self._no_out_of_bag(
+                "members of several fits are in it, by warm_start=True, and scikit-learn only "
+                "knows the samples of the last ones"
+            )
+        return super()._seen(X, y, sample_weight)
+
+    @property
+    def _knows_samples(self) -> bool:
+        return len(getattr(self.ensemble, "_seeds", ())) == self.n_members
+
+    def _keep(self, index: Integers) -> Any:
+        smaller = super()._keep(index)
+        smaller.estimators_features_ = [self.ensemble.estimators_features_[t] for t in index]
+        if self._knows_samples:
+            smaller._seeds = self.ensemble._seeds[index]
+        else:
+            vars(smaller).pop("_seeds", None)
+        return smaller
+
+
+def _predict_by(estimator: Any, X: Any, columns: Any) -> Any:
+    return estimator.predict(X[:, columns])
+
+
+@dataclass(frozen=True, eq=False)
+class AdaBoostOfScikitLearn(_ScikitLearn):
+    """A fitted AdaBoost classifier of scikit-learn, whose members have unequal votes.
+
+    Parameters
+    ----------
+    ensemble : AdaBoostClassifier of scikit-learn
+        The ensemble.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import AdaBoostClassifier
+    >>> from orfeon.ordering.adapters.scikit_learn import AdaBoostOfScikitLearn
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0]
+    >>> boosted = AdaBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
+    >>> AdaBoostOfScikitLearn(boosted).member_weights.round(2)
+    array([1.1 , 1.61, 1.5 ])
+    """
+
+    @property
+    def member_weights(self) -> Floats | None:
+        """Weight of each member in the vote; None when all weigh the same."""
+        # After an early end there are more weights than members.
+        return unless_equal(self.ensemble.estimator_weights_[: self.n_members])
+
+    def answers(self, X: Any) -> npt.NDArray[Any]:
+        """What each member says.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Class codes.
+        """
+        rows = validate_data(
+            self.ensemble, X, reset=False, accept_sparse=["csr", "csc"], allow_nd=True, dtype=None
+        )
+        said = [e.predict(rows) for e in self.ensemble.estimators_]
+        classes = self.ensemble.classes_
+        return np.stack([class_codes(one, classes, t) for t, one in enumerate(said)])
+
+    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        raise self._no_out_of_bag("each of its members was fitted to all the examples, weighted")
+
+    def _keep(self, index: Integers) -> Any:
+        smaller = super()._keep(index)
+        smaller.estimator_weights_ = self.ensemble.estimator_weights_[index]
+        smaller.estimator_errors_ = self.ensemble.estimator_errors_[index]
+        return smaller
+
+
+@dataclass(frozen=True, eq=False)
+class VotingOfScikitLearn(_ScikitLearn):
+    """A fitted voting ensemble of scikit-learn, without the estimators that were dropped.
+
+    Parameters
+    ----------
+    ensemble : VotingClassifier or VotingRegressor of scikit-learn
+        The ensemble.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyRegressor
+    >>> from sklearn.ensemble import VotingRegressor
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from orfeon.ordering.adapters.scikit_learn import VotingOfScikitLearn
+    >>> given = [("line", LinearRegression()), ("mean", DummyRegressor())]
+    >>> voting = VotingRegressor(given, weights=[2, 1]).fit([[0.0], [1.0]], [0.0, 2.0])
+    >>> VotingOfScikitLearn(voting).answers([[1.0]])
+    array([[2.],
+           [1.]])
+    """
+
+    def __post_init__(self) -> None:
+        fitted = [n for n, e in self.ensemble.named_estimators_.items() if e != "drop"]
+        if fitted != [name for name, _ in self._given]:
+            raise ValueError(
+                f"estimators of this {self._name} are no longer those that were fitted, "
+                f"{fitted}; call its fit again."
+            )
+
+    @property
+    def _given(self) -> list[Any]:
+        """The estimators that take part, not fitted, with their names."""
+        return [pair for pair in self.ensemble.estimators if pair[1] != "drop"]
+
+    @property
+    def _weights(self) -> list[Any] | None:
+        """The weights of those that take part."""
+        if self.ensemble.weights is None:
+            return None
+        pairs = zip(self.ensemble.estimators, self.ensemble.weights, strict=True)
+        return [weight for pair, weight in pairs if pair[1] != "drop"]
+
+    @property
+    def member_weights(self) -> Floats | None:
+        """Weight of each member in the decision of the whole; None when all weigh the same."""
+        return unless_equal(self._weights)
+
+    def answers(self, X: Any) -> npt.NDArray[Any]:
+        """What each member says.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows, as the members take them.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Class codes, or predictions.
+        """
+        return self._coded([e.predict(X) for e in self.ensemble.estimators_])
+
+    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        raise self._no_out_of_bag("each of its members was fitted to all the examples")
+
+    def _keep(self, index: Integers) -> Any:
+        smaller = super()._keep(index)
+        smaller.estimators = [self._given[t] for t in index]
+        names = [name for name, _ in smaller.estimators]
+        smaller.named_estimators_ = Bunch(**dict(zip(names, smaller.estimators_, strict=True)))
+        weights = self._weights
+        if weights is not None:
+            smaller.weights = [weights[t] for t in index]
+            if sum(smaller.weights) == 0:
+                raise ValueError(
+                    f"indices={index.tolist()} are members of weight 0 only; keep one that has a "
+                    f"say among weights={weights}."
+                )
+        return smaller
+
+
+_ADAPTERS: list[tuple[tuple[type, ...], type[_ScikitLearn]]] = [
+    (
+        (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor),
+        ForestOfScikitLearn,
+    ),
+    ((BaggingClassifier, BaggingRegressor), BaggingOfScikitLearn),
+    ((AdaBoostClassifier,), AdaBoostOfScikitLearn),
+    ((VotingClassifier, VotingRegressor), VotingOfScikitLearn),
+]
+
+
+def adapt_scikit_learn(ensemble: Any) -> FittedEnsemble | None:
+    """A fitted ensemble of scikit-learn, as ordering and pruning want it.
+
+    Parameters
+    ----------
+    ensemble : object
+        Anything.
+
+    Returns
+    -------
+    FittedEnsemble or None
+        None when it is no ensemble of scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import BaggingClassifier
+    >>> from orfeon.ordering.adapters.scikit_learn import adapt_scikit_learn
+    >>> adapt_scikit_learn(BaggingClassifier(5).fit([[0.0], [1.0]], [0, 1])).n_members
+    5
+    """
+    for kinds, reason in _REFUSED.items():
+        if isinstance(ensemble, kinds):
+            raise TypeError(
+                f"the members of {type(ensemble).__name__} cannot be chosen from: {reason}."
+            )
+    for kinds, adapter in _ADAPTERS:
+        if isinstance(ensemble, kinds):
+            check_is_fitted(ensemble, "estimators_")
+            return adapter(ensemble)
+    return None

@@ -1,0 +1,117 @@
+"""Boosting-based ordering: AdaBoost's weights pick members that were trained already.
+
+References
+----------
+Martínez-Muñoz and Suárez (2007). Using boosting to prune bagging ensembles. Pattern Recognition
+Letters 28(1), 156-165.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.kernels import order as kernels
+from orfeon.ordering.rule import Arrangement, Rule
+from orfeon.ordering.selection import Selection
+from orfeon.ordering.ties import TOLERANCE, first_of_least
+
+Floats = npt.NDArray[np.float64]
+
+#: Votes are weighted as if no member erred on less than this.
+_LEAST_ERROR = 1e-10
+
+
+@dataclass(frozen=True)
+class BoostingBased(Rule):
+    """The member of least weighted error next; then examples are reweighted as AdaBoost does.
+
+    When even the best member has an error of one half or more it is taken, and all examples weigh
+    the same again.
+
+    Parameters
+    ----------
+    stop : bool, default=False
+        Whether the rule suggests to keep only the members before the first with an error of one
+        half or more (``own_size``); without it the rule has no size of its own.
+    weighted_vote : bool, default=False
+        Whether members vote with AdaBoost's weights log((1 - e) / e), those with e of one half or
+        more with none.
+
+    Examples
+    --------
+    >>> from orfeon import order
+    >>> votes = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 0], [1, 1, 0, 0, 0]]
+    >>> ordered = order(votes, [0, 0, 0, 0, 0], rule="boosting_based")
+    >>> ordered.order, ordered.criterion.round(3)
+    (array([0, 2, 1]), array([0.4  , 0.333, 0.5  ]))
+    """
+
+    name: ClassVar[str] = "boosting_based"
+
+    stop: bool = False
+    weighted_vote: bool = False
+
+    def arrange(self, selection: Selection) -> Arrangement:
+        """Put the members in order.
+
+        Parameters
+        ----------
+        selection : Selection
+            What they say of the selection examples.
+
+        Returns
+        -------
+        Arrangement
+            The order; its criterion is the weighted error.
+        """
+        signs = np.ascontiguousarray(selection.correctness.T)
+        start = selection.weights / selection.total_weight
+        order, errors = _boost(signs, start, selection.is_complete)
+        own_size, weights = None, None
+        if self.stop:
+            bad = np.flatnonzero(errors >= 0.5 - TOLERANCE)
+            own_size = max(1, int(bad[0])) if len(bad) else len(order)
+        if self.weighted_vote:
+            bounded = np.clip(errors, _LEAST_ERROR, 0.5)
+            weights = np.log((1 - bounded) / bounded)
+            if not weights.any():
+                weights = np.ones(len(order))
+        return Arrangement(order, errors, own_size=own_size, member_weights=weights)
+
+
+def _boost(
+    signs: npt.NDArray[np.int8], start: Floats, is_complete: bool
+) -> tuple[npt.NDArray[np.int64], Floats]:
+    """The order, and the weighted error of each member when it was taken."""
+    n_members = signs.shape[1]
+    order, errors = np.empty(n_members, np.int64), np.empty(n_members)
+    weights = start.copy()
+    members, is_left = np.arange(n_members), np.ones(n_members, dtype=bool)
+    for u in range(n_members):
+        if 2 * is_left.sum() < len(members):  # those that were taken are no longer looked at
+            signs = np.ascontiguousarray(signs[:, is_left])
+            members, is_left = members[is_left], np.ones(int(is_left.sum()), dtype=bool)
+        found = _weighted_errors(signs, weights, is_complete)
+        at = first_of_least(found, is_left)
+        is_left[at], order[u], errors[u] = False, members[at], found[at]
+        if errors[u] >= 0.5 - TOLERANCE:
+            weights = start.copy()
+        elif errors[u] > 0:
+            weights[signs[:, at] < 0] /= 2 * errors[u]
+            weights[signs[:, at] > 0] /= 2 * (1 - errors[u])
+    return order, errors
+
+
+def _weighted_errors(signs: npt.NDArray[np.int8], weights: Floats, is_complete: bool) -> Floats:
+    """Error of each member on the examples it votes on; one half for those that vote on none."""
+    wrong, right = np.empty(signs.shape[1]), np.empty(signs.shape[1])
+    kernels.weigh_signs(signs, weights, np.int8(-1), wrong)
+    if is_complete:
+        return wrong / weights.sum()
+    kernels.weigh_signs(signs, weights, np.int8(1), right)
+    voted = wrong + right
+    return np.where(voted > 0, wrong / np.where(voted > 0, voted, 1.0), 0.5)

@@ -1,0 +1,118 @@
+"""Error curves: the error of the first 1, 2, ... members of an order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.kernels import order as kernels
+from orfeon.kernels.jit import kernel_view
+from orfeon.ordering.selection import Selection
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+def kernel_arrays(selection: Selection) -> tuple[npt.NDArray[Any], ...]:
+    """Votes, labels, weights and vote weights as the kernels take them, and room for the scores.
+
+    Parameters
+    ----------
+    selection : Selection
+        What the members say.
+
+    Returns
+    -------
+    tuple of ndarray
+        The arguments that the kernels have in common.
+    """
+    return (
+        kernel_view(np.ascontiguousarray(selection.said, dtype=np.int32)),
+        kernel_view(np.ascontiguousarray(selection.y, dtype=np.int64)),
+        kernel_view(np.ascontiguousarray(selection.weights)),
+        kernel_view(np.ascontiguousarray(selection.vote_weights)),
+        np.zeros((selection.n_examples, selection.n_classes)),
+    )
+
+
+def error_curve(
+    selection: Selection,
+    order: Integers,
+    subsets: Sequence[Integers] | None = None,
+    member_weights: Floats | None = None,
+) -> Floats:
+    """Error of the first 1, 2, ... members.
+
+    Parameters
+    ----------
+    selection : Selection
+        What the members say.
+    order : ndarray of shape (n_members,)
+        The members, in order.
+    subsets : sequence of ndarray, optional
+        The members kept at each size, where they are not the first ones of the order.
+    member_weights : ndarray of shape (n_members,), optional
+        Weights of the votes in the order of ``order``; by default those of the selection.
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+        Share of the weight of the examples that the vote decides wrongly, or the mean squared error
+        of the mean prediction. An example that nobody votes on yet is wrong; in regression it is
+        predicted by the mean target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ordering.curves import error_curve
+    >>> from orfeon.ordering.selection import read_selection
+    >>> votes = [[0, 1, 1], [0, 0, 1], [1, 0, 1]]
+    >>> error_curve(read_selection(votes, [0, 0, 1]), np.array([0, 1, 2])).round(2)
+    array([0.33, 0.  , 0.  ])
+    """
+    if subsets is not None:
+        return np.array([error_curve(selection, np.asarray(s))[-1] for s in subsets])
+    if selection.is_regression:
+        return _squared_error_curve(selection, order)
+    votes, y, weights, vote_weights, score = kernel_arrays(selection)
+    if member_weights is not None:
+        vote_weights = np.empty(selection.n_members)
+        vote_weights[order] = member_weights
+    wrong = np.empty(len(order), np.int64)
+    kernels.vote_curve(votes, order.astype(np.int64), y, weights, vote_weights, score, wrong)
+    return np.asarray(wrong / selection.total_weight)
+
+
+def trivial_errors(selection: Selection) -> Floats:
+    """Squared error of each example when the mean target is predicted.
+
+    Parameters
+    ----------
+    selection : Selection
+        Of a regression problem.
+
+    Returns
+    -------
+    ndarray of shape (n_examples,)
+        Squared errors.
+    """
+    mean = np.average(selection.y, weights=selection.weights)
+    return np.asarray((mean - selection.y) ** 2)
+
+
+def _squared_error_curve(selection: Selection, order: Integers) -> Floats:
+    sums, counts = np.zeros(selection.n_examples), np.zeros(selection.n_examples)
+    losses = trivial_errors(selection)
+    curve = np.empty(len(order))
+    for u, t in enumerate(order):
+        known = selection.answered[t]
+        weight = selection.vote_weights[t]
+        sums[known] += weight * selection.said[t, known]
+        counts[known] += weight
+        decided = counts > 0
+        losses[decided] = (sums[decided] / counts[decided] - selection.y[decided]) ** 2
+        curve[u] = losses @ selection.weights / selection.total_weight
+    return curve

@@ -1,0 +1,83 @@
+"""Ordering by the members' own errors: the baseline that takes no account of the others.
+
+Which error it is follows from the selection examples: the training set, out-of-bag votes or a
+validation set. Accurate members alike do not make a better vote, and that is what this shows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ordering.rule import Arrangement, Rule
+from orfeon.ordering.selection import Selection
+from orfeon.ordering.ties import TOLERANCE
+
+
+@dataclass(frozen=True)
+class IndividualError(Rule):
+    """The member of least error first.
+
+    Examples
+    --------
+    >>> from orfeon import order
+    >>> order([[0, 1, 1], [0, 0, 1], [1, 1, 1]], [0, 0, 0], rule="individual_error").order
+    array([1, 0, 2])
+    """
+
+    name: ClassVar[str] = "individual_error"
+    for_regression: ClassVar[bool] = True
+
+    def arrange(self, selection: Selection) -> Arrangement:
+        """Put the members in order.
+
+        Parameters
+        ----------
+        selection : Selection
+            What they say of the selection examples.
+
+        Returns
+        -------
+        Arrangement
+            The order; its criterion is the members' error on the examples they vote on.
+        """
+        errors = member_errors(selection)
+        order = np.argsort(errors, kind="stable")
+        return Arrangement(order, errors[order])
+
+
+def member_errors(selection: Selection) -> npt.NDArray[np.float64]:
+    """Error of each member on the examples it votes on.
+
+    Parameters
+    ----------
+    selection : Selection
+        What the members say.
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+        Shares of wrong votes, or mean squared errors; 1 and infinity for a member that never votes.
+    """
+    # Sums of whole numbers below 2**53 are exact in floats, and fast.
+    weights = selection.weights.astype(np.float64)
+    voted = selection.answered @ weights
+    if selection.is_regression:
+        losses = np.where(selection.answered, (selection.said - selection.y) ** 2, 0.0)
+        errors = _without_rounding(losses @ weights / np.maximum(voted, 1.0))
+        return np.where(voted > 0, errors, np.inf)
+    wrong = (selection.said != selection.y) & selection.answered
+    return np.where(voted > 0, wrong @ weights / np.maximum(voted, 1.0), 1.0)
+
+
+def _without_rounding(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Numbers that are the same but for rounding made the same."""
+    order = np.argsort(values, kind="stable")
+    same = values.copy()
+    for before, after in zip(order[:-1], order[1:], strict=True):
+        if values[after] - same[before] <= TOLERANCE * abs(values[after]):
+            same[after] = same[before]
+    return same

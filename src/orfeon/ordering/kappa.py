@@ -1,0 +1,105 @@
+"""Kappa ordering: the pairs of members that agree least come first.
+
+References
+----------
+Margineantu and Dietterich (1997). Pruning adaptive boosting. Proceedings of the 14th International
+Conference on Machine Learning, 211-218.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ordering.rule import Arrangement, Rule
+from orfeon.ordering.selection import Selection
+
+Floats = npt.NDArray[np.float64]
+
+#: Whole numbers below this are exact in float32.
+_SINGLE = 2**24
+
+
+@dataclass(frozen=True)
+class Kappa(Rule):
+    """Pairs by increasing kappa, the agreement beyond that of chance; both members are taken.
+
+    Examples
+    --------
+    >>> from orfeon import order
+    >>> votes = [[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]]
+    >>> ordered = order(votes, [0, 0, 1, 1], rule="kappa")
+    >>> ordered.order, ordered.criterion
+    (array([0, 2, 1, 3]), array([-1., -1., -1.,  0.]))
+    """
+
+    name: ClassVar[str] = "kappa"
+
+    def arrange(self, selection: Selection) -> Arrangement:
+        """Put the members in order.
+
+        Parameters
+        ----------
+        selection : Selection
+            What they say of the selection examples.
+
+        Returns
+        -------
+        Arrangement
+            The order; its criterion is the kappa of the first pair that a member is in.
+        """
+        n_members = selection.n_members
+        if n_members == 1:
+            return Arrangement(np.zeros(1, np.int64), np.ones(1))
+        kappa = pairwise_kappa(selection)
+        first, second = np.triu_indices(n_members, k=1)
+        values = kappa[first, second]
+        by_value = np.argsort(values, kind="stable")
+        pairs = np.stack([first[by_value], second[by_value]], axis=1).ravel()
+        members, place = np.unique(pairs, return_index=True)
+        by_place = np.argsort(place, kind="stable")
+        return Arrangement(members[by_place], values[by_value][place[by_place] // 2])
+
+
+def pairwise_kappa(selection: Selection) -> Floats:
+    """Kappa of each pair of members, on the examples on which both vote.
+
+    Parameters
+    ----------
+    selection : Selection
+        What the members say.
+
+    Returns
+    -------
+    ndarray of shape (n_members, n_members)
+        (theta1 - theta2) / (1 - theta2): theta1 the share of the examples on which they agree,
+        theta2 what two independent members with the same class shares would have. 1 where both
+        always vote for one and the same class, or never on the same example.
+    """
+    n_members = selection.n_members
+    small = selection.total_weight < _SINGLE
+    dtype = np.float32 if small else np.float64
+    weights = selection.weights.astype(dtype)
+    known = selection.answered.astype(dtype)
+    agree = np.zeros((n_members, n_members))
+    by_chance = np.zeros((n_members, n_members))
+    both: npt.NDArray[np.float64] | float = float(selection.total_weight)
+    if not selection.is_complete:
+        both = ((known * weights) @ known.T).astype(np.float64)
+    for c in range(selection.n_classes):
+        votes = (selection.said == c).astype(dtype)
+        weighted = votes * weights
+        agree += weighted @ votes.T
+        if selection.is_complete:
+            share = weighted.sum(axis=1, dtype=np.float64)
+            by_chance += np.outer(share, share)
+        else:
+            share = (weighted @ known.T).astype(np.float64)
+            by_chance += share * share.T
+    possible = both * both - by_chance
+    kappa = np.ones((n_members, n_members))
+    np.divide(agree * both - by_chance, possible, out=kappa, where=possible > 0)
+    return kappa

@@ -1,0 +1,398 @@
+"""Put the members of an ensemble in a better order: ``order()`` and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ordering.curves import error_curve
+from orfeon.ordering.gram import gram_of_chunks
+from orfeon.ordering.rule import Arrangement, Rule, as_rule
+from orfeon.ordering.selection import Selection, Task, read_selection
+from orfeon.ordering.source import Source, read_source
+
+if TYPE_CHECKING:
+    from orfeon.ordering.sizes import SizeChoice
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Keep = float | int | Literal["auto", "rule"]
+
+#: The share that is kept when nothing else is said.
+FIFTH = 0.2
+
+
+@dataclass(frozen=True)
+class Order:
+    """Members in order, and what is known of the sub-ensembles of the first ones.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule that ordered them.
+    order : ndarray of shape (n_members,)
+        The members, best first.
+    criterion : ndarray of shape (n_members,)
+        The rule's value at each choice.
+    error_curve : ndarray of shape (n_members,)
+        Error of the first 1, 2, ... members on the selection examples: the share of wrong votes, or
+        the mean squared error.
+    n_classes : int
+        Number of classes, 0 in regression.
+    own_size : int or None
+        The size that the rule itself suggests, if it does.
+    subsets : tuple of ndarray or None
+        The members kept at sizes 1, 2, ... where these are not the first ones of ``order``.
+    member_weights : ndarray of shape (n_members,) or None
+        Weights of the votes in the order of ``order``, where they are not all the same.
+    source : Source or None
+        The votes, for the automatic size.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier, CARTClassifier, order
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0).fit(X, y)
+    >>> ordered = order(bag, y, X=X, rule="margin_distance")
+    >>> ordered.order[:5], ordered.error_curve[[19, -1]].round(3)
+    (array([19, 94, 89, 96, 93]), array([0.013, 0.107]))
+    """
+
+    rule: Rule
+    order: Integers
+    criterion: Floats
+    error_curve: Floats
+    n_classes: int
+    own_size: int | None = None
+    subsets: tuple[Integers, ...] | None = None
+    member_weights: Floats | None = None
+    source: Source | None = field(default=None, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def members(self, keep: Keep) -> Integers:
+        """The members that are kept.
+
+        Parameters
+        ----------
+        keep : float, int, "auto" or "rule"
+            How many: see :meth:`size`.
+
+        Returns
+        -------
+        ndarray
+            Their indices, best first.
+        """
+        size = self.size(keep)
+        return self.order[:size] if self.subsets is None else self.subsets[size - 1]
+
+    def size(self, keep: Keep) -> int:
+        """How many members are kept.
+
+        Parameters
+        ----------
+        keep : float, int, "auto" or "rule"
+            A share of the members, up to 1.0; a number of members; ``"rule"``: the size that the
+            ordering rule suggests; ``"auto"``: the size with the least cross-validated error.
+
+        Returns
+        -------
+        int
+            From 1 to the number of members.
+        """
+        if isinstance(keep, str):
+            return self._named_size(keep)
+        if isinstance(keep, Integral) and not isinstance(keep, bool | np.bool_):
+            if 1 <= keep <= len(self):
+                return int(keep)
+            raise ValueError(f"keep={keep} is not allowed: there are {len(self)} members to keep.")
+        if isinstance(keep, Real) and not isinstance(keep, bool | np.bool_) and 0 < keep <= 1:
+            return share_of(float(keep), len(self))
+        raise ValueError(
+            f"keep={keep!r} is not allowed; give a share above 0 and up to 1.0, a number of "
+            f'members from 1 to {len(self)}, "auto" or "rule".'
+        )
+
+    def _named_size(self, keep: str) -> int:
+        if keep == "auto":
+            return self.size_choice().size
+        if keep != "rule":
+            raise ValueError(
+                f'keep={keep!r} is not allowed; give a share, a number, "auto" or "rule".'
+            )
+        if self.own_size is None:
+            raise ValueError(
+                f'keep="rule" needs a rule with a size of its own; {self.rule!r} has none. Use '
+                'rule="orientation", boosting_based with stop=True, or a share such as keep=0.2.'
+            )
+        return self.own_size
+
+    def size_choice(self, **options: Any) -> SizeChoice:
+        """The automatic size, with the curve that it was read from.
+
+        Parameters
+        ----------
+        **options
+            See :func:`orfeon.ordering.sizes.choose_size`.
+
+        Returns
+        -------
+        SizeChoice
+            Size and cross-validated error curve.
+        """
+        from orfeon.ordering.sizes import choose_size
+
+        if self.source is None:
+            raise ValueError(
+                'keep="auto" needs the votes, which this order no longer has; use order() on them.'
+            )
+        return choose_size(self.source, self.rule, **options)
+
+    @property
+    def suggestions(self) -> dict[str, int]:
+        """Sizes by the way they are found.
+
+        ``"fifth"`` is the usual share, ``"minimum"`` the least error on the selection examples,
+        which comes far too early when the members were trained on them, ``"rule"`` the rule's own
+        size if it has one, ``"auto"`` the cross-validated one.
+        """
+        sizes = {"fifth": self.size(FIFTH), "minimum": int(np.argmin(self.error_curve)) + 1}
+        if self.own_size is not None:
+            sizes["rule"] = self.own_size
+        if self.source is not None:
+            sizes["auto"] = self.size("auto")
+        return sizes
+
+    def test_curve(
+        self, votes: Any, y: Any, sample_weight: Any = None, *, no_vote: Any = None
+    ) -> Floats:
+        """Error of the first 1, 2, ... members on other examples.
+
+        Parameters
+        ----------
+        votes : array of shape (n_members, n_examples)
+            What the members say of them, in the members' own order.
+        y : array of shape (n_examples,)
+            Their labels or targets.
+        sample_weight : array of shape (n_examples,), optional
+            Their weights.
+        no_vote : optional
+            What stands for a member that does not vote.
+
+        Returns
+        -------
+        ndarray of shape (n_members,)
+            Errors.
+        """
+        task: Task = "classification" if self.n_classes else "regression"
+        read = read_selection(votes, y, sample_weight, no_vote=no_vote, task=task)
+        if read.n_members != len(self):
+            raise ValueError(f"votes has {read.n_members} rows; there are {len(self)} members.")
+        return error_curve(read, self.order, self.subsets, self.member_weights)
+
+    def plot(self, ax: Any = None, *, keep: Keep | None = FIFTH, label: str | None = None) -> Any:
+        """Draw the error curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        keep : float, int, "auto", "rule" or None, default=0.2
+            The size to mark.
+        label : str, optional
+            Name of the curve; by default that of the rule.
+
+        Returns
+        -------
+        matplotlib Axes
+            With the curve.
+        """
+        from orfeon.ordering.plot import plot_error_curve
+
+        return plot_error_curve(self, ax, keep, label)
+
+    def without_source(self) -> Order:
+        """The same order without the votes, for models that are kept.
+
+        Returns
+        -------
+        Order
+            Which knows no automatic size any more.
+        """
+        return replace(self, source=None)
+
+
+def share_of(share: float, n_members: int) -> int:
+    """A share of the members in whole members.
+
+    Parameters
+    ----------
+    share : float
+        From 0 to 1.
+    n_members : int
+        How many there are.
+
+    Returns
+    -------
+    int
+        At least 1; halves are rounded up.
+    """
+    return max(1, int(np.floor(share * n_members + 0.5)))
+
+
+def order(
+    members_or_votes: Any,
+    y: Any,
+    *,
+    rule: str | Rule = "margin_distance",
+    X: Any = None,
+    on: Literal["examples", "out_of_bag"] = "examples",
+    sample_weight: Any = None,
+    no_vote: Any = None,
+    task: Task | None = None,
+    **options: Any,
+) -> Order:
+    """Put the members of an ensemble in a better order.
+
+    Parameters
+    ----------
+    members_or_votes : array of shape (n_members, n_examples), fitted ensemble or list of estimators
+        What each member says of each selection example; or the ensemble (of orfeon, or
+        scikit-learn's bagging, forests, AdaBoost and voting), or fitted estimators, with ``X``.
+    y : array of shape (n_examples,)
+        Labels or targets of the selection examples.
+    rule : str or Rule, default="margin_distance"
+        "reduce_error", "complementarity", "margin_distance", "orientation", "boosting_based",
+        "individual_error", "kappa", "random", "meta_tree" or "clustering"; or a rule with its
+        options. The first two, "individual_error" and "random" also order regressors.
+    X : array or data frame of shape (n_examples, n_attributes), optional
+        The selection examples, when an ensemble is given. Usually its training set.
+    on : {"examples", "out_of_bag"}, default="examples"
+        Whether all members vote on all examples, or only on those they were not trained on; then
+        ``X``, ``y`` and ``sample_weight`` are the training set.
+    sample_weight : array of shape (n_examples,), optional
+        Weights of the examples: 0 is the same as leaving one out, 2 as giving it twice.
+    no_vote : optional
+        What stands in a matrix of votes for a member that does not vote.
+    task : {"classification", "regression"}, optional
+        For a matrix of votes; by default regression when ``y`` holds numbers with fractions.
+    **options
+        Options of the rule, such as ``p`` of "margin_distance".
+
+    Returns
+    -------
+    Order
+        The permutation, its error curve, the rule's values and sizes.
+
+    Examples
+    --------
+    >>> from orfeon import order
+    >>> votes = [[0, 1, 1, 0], [0, 0, 1, 1], [1, 1, 0, 0], [0, 0, 0, 1]]
+    >>> ordered = order(votes, [0, 0, 0, 0], rule="reduce_error")
+    >>> ordered.order, ordered.error_curve
+    (array([3, 0, 2, 1]), array([0.25, 0.  , 0.  , 0.  ]))
+    """
+    chosen = as_rule(rule, **options)
+    source = read_source(members_or_votes, X, y, sample_weight, on=on, no_vote=no_vote, task=task)
+    return order_source(source, chosen)
+
+
+def order_source(source: Source, rule: Rule) -> Order:
+    """Order members whose votes were read.
+
+    Parameters
+    ----------
+    source : Source
+        The votes.
+    rule : Rule
+        The rule.
+
+    Returns
+    -------
+    Order
+        The order.
+    """
+    selection = source.selection
+    rule.check(selection)
+    found = rule.arrange(selection)
+    return _complete(found, rule, selection, source)
+
+
+def _complete(found: Arrangement, rule: Rule, selection: Selection, source: Source | None) -> Order:
+    curve = error_curve(selection, found.order, found.subsets, found.member_weights)
+    weights = found.member_weights
+    if weights is None and selection.member_weights is not None:
+        weights = selection.member_weights[found.order]
+    return Order(
+        rule, found.order, found.criterion, curve, selection.n_classes, found.own_size,
+        found.subsets, weights, source,
+    )  # fmt: skip
+
+
+def order_chunks(
+    chunks: Callable[[], Iterable[Any]] | Iterable[Any],
+    *,
+    rule: str | Rule = "margin_distance",
+    no_vote: Any = None,
+    **options: Any,
+) -> Order:
+    """Order members by examples that come in chunks, however many there are.
+
+    The examples are gone through twice: for the sums that the rule needs, and for the error curve.
+    The result is that of :func:`order` on all of them.
+
+    Parameters
+    ----------
+    chunks : callable, or sequence of tuple
+        ``(votes, y)`` or ``(votes, y, sample_weight)`` for some examples each, votes of shape
+        (n_members, n_examples); or a function that gives them anew each time it is called.
+    rule : str or Rule, default="margin_distance"
+        "margin_distance", which keeps a number for each pair of members, or "orientation".
+    no_vote : optional
+        What stands for a member that does not vote.
+    **options
+        Options of the rule.
+
+    Returns
+    -------
+    Order
+        The order.
+
+    Examples
+    --------
+    >>> from orfeon.ordering import order_chunks
+    >>> chunks = [([[0, 1], [0, 0], [1, 0]], [0, 0]), ([[1, 0, 0], [1, 1, 0], [0, 0, 1]], [0, 0, 0])]
+    >>> order_chunks(chunks).order
+    array([0, 2, 1])
+    """
+    chosen = as_rule(rule, **options)
+    arrange = getattr(chosen, "arrange_sums", None)
+    if arrange is None:
+        raise ValueError(
+            f"rule={chosen.name!r} needs all votes at once; margin_distance and orientation can "
+            "order members by chunks."
+        )
+    if callable(chunks):
+        again = chunks
+    else:
+        kept = list(chunks)
+        again = partial(iter, kept)
+    read = partial(read_selection, no_vote=no_vote, task="classification")
+    gram = gram_of_chunks(again(), read, with_products=chosen.name == "margin_distance")
+    found: Arrangement = arrange(gram)
+    wrong = np.zeros(len(gram))
+    classes: set[Any] = set()
+    for chunk in again():
+        selection = read(*chunk)
+        wrong += error_curve(selection, found.order) * selection.total_weight
+        classes.update(np.asarray(selection.classes).tolist())
+    curve = np.rint(wrong) / gram.total_weight
+    return Order(chosen, found.order, found.criterion, curve, len(classes), found.own_size)

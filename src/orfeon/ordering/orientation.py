@@ -1,0 +1,166 @@
+"""Orientation ordering: members by the angle of their correctness with a reference direction.
+
+The reference is the projection of the diagonal, where all examples are right, on the plane normal
+to the vector of the whole ensemble: the direction in which the ensemble lacks most. It is not
+greedy: one pass and a sort.
+
+References
+----------
+Martínez-Muñoz and Suárez (2006). Pruning in ordered bagging ensembles. Proceedings of the 23rd
+International Conference on Machine Learning, 609-616.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ordering.gram import CorrectnessGram
+from orfeon.ordering.rule import Arrangement, Rule
+from orfeon.ordering.selection import Selection
+
+Floats = npt.NDArray[np.float64]
+
+#: Below this angle between the ensemble and the diagonal, in degrees, the reference is unstable.
+NEAR = 15.0
+
+
+@dataclass(frozen=True)
+class Orientation(Rule):
+    """Members by increasing angle with the direction that the ensemble lacks.
+
+    Its own size rule keeps those whose angle is below the mean of the angles under 90 degrees.
+
+    Examples
+    --------
+    >>> from orfeon import order
+    >>> votes = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 0, 0, 1]]
+    >>> ordered = order(votes, [0, 0, 0, 0, 0], rule="orientation")
+    >>> ordered.order, ordered.own_size
+    (array([2, 3, 0, 1]), 1)
+    """
+
+    name: ClassVar[str] = "orientation"
+
+    def arrange(self, selection: Selection) -> Arrangement:
+        """Put the members in order.
+
+        Parameters
+        ----------
+        selection : Selection
+            What they say of the selection examples.
+
+        Returns
+        -------
+        Arrangement
+            The order; its criterion is the angle with the reference direction, in radians.
+        """
+        gram = CorrectnessGram(selection.n_members, with_products=False)
+        gram.add(selection)
+        return self.arrange_sums(gram)
+
+    def arrange_sums(self, gram: CorrectnessGram) -> Arrangement:
+        """Put the members in order by their sums and their products with all.
+
+        Parameters
+        ----------
+        gram : CorrectnessGram
+            Sums over all examples.
+
+        Returns
+        -------
+        Arrangement
+            The order.
+        """
+        totals, with_all, sizes = (
+            [int(number) for number in part] for part in (gram.totals, gram.with_all, gram.sizes)
+        )
+        diagonal, ensemble = sum(totals), sum(with_all)
+        # With C the sum of all c_t: the reference is o - (o.C / |C|^2) C, here times |C|^2.
+        if ensemble > 0:
+            along = [ensemble * a - diagonal * b for a, b in zip(totals, with_all, strict=True)]
+            length = ensemble * (ensemble * gram.total_weight - diagonal**2)
+        else:  # the members cancel out: the ensemble lacks every direction
+            along, length = totals, gram.total_weight
+        _warn_when_near(diagonal, ensemble, gram.total_weight)
+        order = np.array(sorted(range(len(gram)), key=_by_angle(along, sizes)), dtype=np.int64)
+        angles = _angles(along, sizes, length)[order]
+        return Arrangement(order, angles, own_size=_own_size(angles))
+
+
+def reference_direction(mean_correctness: Any) -> tuple[float, Floats]:
+    """The direction that an ensemble lacks.
+
+    Parameters
+    ----------
+    mean_correctness : array of shape (n_examples,)
+        c_ens: on each example the share of the members that are right minus that of those wrong.
+
+    Returns
+    -------
+    float
+        Lambda, with which c_ref = o + lambda c_ens is normal to c_ens.
+    ndarray of shape (n_examples,)
+        c_ref.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.orientation import reference_direction
+    >>> factor, reference = reference_direction([1, 0.5, -0.5])
+    >>> round(factor, 4), reference.round(4)
+    (-0.6667, array([0.3333, 0.6667, 1.3333]))
+    """
+    ensemble = np.asarray(mean_correctness, dtype=np.float64)
+    squared = float(ensemble @ ensemble)
+    factor = -float(ensemble.sum()) / squared if squared > 0 else 0.0
+    return factor, 1.0 + factor * ensemble
+
+
+def _by_angle(along: list[int], sizes: list[int]) -> Any:
+    """Sort key: the angle, exactly, then the index."""
+    if len(set(sizes)) == 1:
+        return lambda t: (-along[t], t)
+    cosines = [
+        Fraction(-a * abs(a), size) if size else Fraction(0)
+        for a, size in zip(along, sizes, strict=True)
+    ]
+    return lambda t: (cosines[t], t)
+
+
+def _angles(along: list[int], sizes: list[int], length: int) -> Floats:
+    """Angles with the reference, a right one where the reference or the member is null."""
+    angles = np.full(len(along), math.pi / 2)
+    if length > 0:
+        root = math.sqrt(length)
+        for t, (a, size) in enumerate(zip(along, sizes, strict=True)):
+            if size:
+                angles[t] = math.acos(max(-1.0, min(1.0, a / root / math.sqrt(size))))
+    return angles
+
+
+def _own_size(angles: Floats) -> int:
+    """How many of the sorted angles lie below the mean of those under a right angle."""
+    acute = angles[angles < math.pi / 2 - 1e-12]
+    return max(1, int((acute < acute.mean() - 1e-12).sum())) if len(acute) else 1
+
+
+def _warn_when_near(diagonal: int, ensemble: int, total_weight: int) -> None:
+    if ensemble <= 0 or diagonal <= 0:
+        return
+    cosine = math.sqrt(Fraction(diagonal**2, ensemble * total_weight))
+    angle = math.degrees(math.acos(min(1.0, cosine)))
+    if angle < NEAR:
+        warnings.warn(
+            f"the ensemble is right almost alike on all examples ({angle:.1f} degrees from the "
+            'diagonal), so rule="orientation" is unstable, as it is with unpruned trees and '
+            "boosting. Another rule, pruned trees, or other selection examples (out-of-bag) will "
+            "serve better.",
+            UserWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,110 @@
+"""Reduce-error ordering: the next member is the one with which the vote errs least.
+
+References
+----------
+Margineantu and Dietterich (1997). Pruning adaptive boosting. Proceedings of the 14th International
+Conference on Machine Learning, 211-218.
+Martínez-Muñoz and Suárez (2004). Aggregation ordering in bagging. Proceedings of the IASTED
+International Conference on Artificial Intelligence and Applications, 258-263.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.kernels import order as kernels
+from orfeon.ordering.curves import kernel_arrays
+from orfeon.ordering.regression import order_by_squared_error
+from orfeon.ordering.rule import Arrangement, Rule
+from orfeon.ordering.selection import Selection
+
+
+@dataclass(frozen=True)
+class ReduceError(Rule):
+    """Greedy choice of the member that lowers the error of the vote most.
+
+    In regression the error is the mean squared error of the mean prediction.
+
+    Parameters
+    ----------
+    backfitting : bool, default=False
+        Whether after each choice the members chosen before are gone through, in the order in which
+        they were chosen, and each is replaced by the unused member that lowers the error most, if
+        one does. The subsets of different sizes are then not nested. Classification only.
+    max_passes : int, default=100
+        How often they are gone through at most after each choice.
+
+    Examples
+    --------
+    >>> from orfeon import order
+    >>> votes = [[0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1], [0, 0, 0, 0]]
+    >>> order(votes, [0, 0, 0, 0], rule="reduce_error").order
+    array([3, 0, 1, 2])
+    """
+
+    name: ClassVar[str] = "reduce_error"
+    for_regression: ClassVar[bool] = True
+
+    backfitting: bool = False
+    max_passes: int = 100
+
+    def __post_init__(self) -> None:
+        if self.max_passes < 1:
+            raise ValueError(f"max_passes={self.max_passes} is not allowed; at least 1 is needed.")
+
+    def arrange(self, selection: Selection) -> Arrangement:
+        """Put the members in order.
+
+        Parameters
+        ----------
+        selection : Selection
+            What they say of the selection examples.
+
+        Returns
+        -------
+        Arrangement
+            The order; its criterion is the error of the vote.
+        """
+        if selection.is_regression:
+            if self.backfitting:
+                raise ValueError("backfitting=True is for classification; use backfitting=False.")
+            return order_by_squared_error(selection, helped=False)
+        n_members = selection.n_members
+        order, errors = np.empty(n_members, np.int64), np.empty(n_members, np.int64)
+        if not self.backfitting:
+            kernels.reduce_error(*kernel_arrays(selection), order, errors)  # type: ignore[call-arg]
+            return Arrangement(order, errors / selection.total_weight)
+        subsets = np.empty((n_members, n_members), np.int64)
+        kernels.backfit(
+            *kernel_arrays(selection), self.max_passes, order, errors, subsets  # type: ignore[call-arg]
+        )  # fmt: skip
+        sets = tuple(subsets[u, : u + 1].copy() for u in range(n_members))
+        return Arrangement(first_appearances(sets), errors / selection.total_weight, sets)
+
+
+def first_appearances(subsets: tuple[npt.NDArray[np.int64], ...]) -> npt.NDArray[np.int64]:
+    """The members in the order in which they first appear in growing subsets.
+
+    Parameters
+    ----------
+    subsets : tuple of ndarray
+        Members of the subsets of sizes 1, 2, ...
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+        A permutation, when the last subset holds all members.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ordering.reduce_error import first_appearances
+    >>> first_appearances((np.array([2]), np.array([0, 1]), np.array([0, 1, 2])))
+    array([2, 0, 1])
+    """
+    seen = dict.fromkeys(int(member) for subset in subsets for member in subset)
+    return np.array(list(seen), dtype=np.int64)

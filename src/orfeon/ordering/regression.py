@@ -1,0 +1,48 @@
+"""Greedy orders of members that predict numbers: by squared error, or by the examples they help."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.kernels import order as kernels
+from orfeon.ordering.curves import trivial_errors
+from orfeon.ordering.rule import Arrangement
+from orfeon.ordering.selection import Selection
+from orfeon.ordering.ties import first_of_least
+
+
+def order_by_squared_error(selection: Selection, *, helped: bool) -> Arrangement:
+    """Choose members one by one, starting with that of least squared error.
+
+    Parameters
+    ----------
+    selection : Selection
+        Of a regression problem.
+    helped : bool
+        Whether the next member is the one that lowers the squared error on most examples;
+        otherwise the one with which the mean squared error is least.
+
+    Returns
+    -------
+    Arrangement
+        The order; its criterion is the mean squared error, or the share of the examples helped.
+    """
+    n_members, n = selection.n_members, selection.n_examples
+    said = np.ascontiguousarray(selection.said.T)
+    weights = selection.weights / selection.total_weight
+    sums, counts = np.zeros(n), np.zeros(n)
+    losses = trivial_errors(selection)
+    used = np.zeros(n_members, dtype=bool)
+    errors, better = np.empty(n_members), np.empty(n_members)
+    order, criterion = np.empty(n_members, np.int64), np.empty(n_members)
+    for u in range(n_members):
+        kernels.squared_errors(
+            said, sums, counts, selection.y, weights, losses, errors, better
+        )  # fmt: skip
+        k = first_of_least(-better if helped and u else errors, ~used)
+        used[k], order[u], criterion[u] = True, k, (better if helped else errors)[k]
+        known = selection.answered[k]
+        sums[known] += said[known, k]
+        counts[known] += 1.0
+        losses[known] = (sums[known] / counts[known] - selection.y[known]) ** 2
+    return Arrangement(order, criterion)

@@ -1,0 +1,139 @@
+"""What an ordering rule is, and the rules by name."""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ordering.selection import Selection
+
+#: The rules by name: module and class.
+_HOMES = {
+    "reduce_error": ("reduce_error", "ReduceError"),
+    "complementarity": ("complementarity", "Complementarity"),
+    "margin_distance": ("margin_distance", "MarginDistance"),
+    "orientation": ("orientation", "Orientation"),
+    "boosting_based": ("boosting_based", "BoostingBased"),
+    "individual_error": ("individual_error", "IndividualError"),
+    "kappa": ("kappa", "Kappa"),
+    "random": ("random_order", "RandomOrder"),
+    "meta_tree": ("meta_tree", "MetaTree"),
+    "clustering": ("clustering", "Clustering"),
+}
+#: Names of the rules.
+RULES = tuple(_HOMES)
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """What a rule makes of the members.
+
+    Parameters
+    ----------
+    order : ndarray of shape (n_members,)
+        The members, best first; where the subsets of different sizes are not nested, in the order
+        in which they first appear.
+    criterion : ndarray of shape (n_members,)
+        The rule's value at each choice.
+    subsets : tuple of ndarray, optional
+        The members kept at sizes 1, 2, ... where these are not the first ones of ``order``.
+    own_size : int, optional
+        The size that the rule itself suggests.
+    member_weights : ndarray of shape (n_members,), optional
+        Weights of the votes, in the order of ``order``, where the rule gives some.
+    """
+
+    order: npt.NDArray[np.int64]
+    criterion: npt.NDArray[np.float64]
+    subsets: tuple[npt.NDArray[np.int64], ...] | None = None
+    own_size: int | None = None
+    member_weights: npt.NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Rule(ABC):
+    """A way to put members in order; its fields are its options."""
+
+    #: The word for it.
+    name: ClassVar[str]
+    #: Whether it can order members that predict numbers.
+    for_regression: ClassVar[bool] = False
+
+    @abstractmethod
+    def arrange(self, selection: Selection) -> Arrangement:
+        """Put the members in order.
+
+        Parameters
+        ----------
+        selection : Selection
+            What they say of the selection examples.
+
+        Returns
+        -------
+        Arrangement
+            The order.
+        """
+
+    def check(self, selection: Selection) -> None:
+        """Refuse a problem that the rule is not made for.
+
+        Parameters
+        ----------
+        selection : Selection
+            What the members say of the selection examples.
+        """
+        if selection.is_regression and not self.for_regression:
+            able = ", ".join(n for n in RULES if _class(n).for_regression)
+            raise ValueError(
+                f"rule={self.name!r} needs classes, and these members predict numbers; rules for "
+                f"regression are {able}."
+            )
+
+
+def _class(name: str) -> type[Rule]:
+    module, attribute = _HOMES[name]
+    found: type[Rule] = getattr(importlib.import_module(f"orfeon.ordering.{module}"), attribute)
+    return found
+
+
+def as_rule(rule: str | Rule, **options: Any) -> Rule:
+    """The rule of a name.
+
+    Parameters
+    ----------
+    rule : str or Rule
+        A name among ``RULES``, or a rule, which is returned as it is.
+    **options
+        Options of the rule.
+
+    Returns
+    -------
+    Rule
+        The rule with its options.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.rule import as_rule
+    >>> as_rule("margin_distance", p=0.1)
+    MarginDistance(p=0.1)
+    """
+    if isinstance(rule, Rule):
+        if options:
+            raise ValueError(
+                f"{', '.join(options)} cannot be given beside rule={rule!r}, which has its options."
+            )
+        return rule
+    if not isinstance(rule, str) or rule not in RULES:
+        raise ValueError(f"rule={rule!r} is not known; rules are {', '.join(RULES)}.")
+    kind = _class(rule)
+    known = [field.name for field in fields(kind)]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        allowed = ", ".join(known) if known else "none"
+        raise TypeError(f"rule={rule!r} has no option {unknown[0]!r}; its options: {allowed}.")
+    return kind(**options)

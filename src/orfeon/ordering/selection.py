@@ -1,0 +1,380 @@
+"""What the members say of the selection examples, read once for all ordering rules.
+
+Sample weights become whole numbers of steps: their sums are exact, so that the order of the
+examples, chunks, copies and threads never decide a tie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import type_of_target
+
+from orfeon.tabular import are_counts
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Task = Literal["classification", "regression"]
+
+#: Weights without a common step are rounded to this many bits below their mean.
+_WEIGHT_BITS = 20
+#: Whole numbers up to this are exact in float64.
+_LARGEST = 2**52
+#: Labels that span no more than this are coded through a table.
+_TABLE = 1 << 16
+#: What stands for a member that does not vote.
+NO_VOTE = -1
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What members say of the selection examples.
+
+    Parameters
+    ----------
+    said : ndarray of shape (n_members, n_examples)
+        Class codes, -1 where a member does not vote; in regression predictions, NaN where there is
+        none.
+    y : ndarray of shape (n_examples,)
+        Class codes or targets.
+    weights : ndarray of int64 of shape (n_examples,)
+        Sample weights, in whole steps.
+    n_classes : int
+        Number of classes, 0 in regression.
+    step : float, default=1.0
+        Weight of one step.
+    member_weights : ndarray of shape (n_members,), optional
+        Weight of each member's vote; all the same by default.
+    classes : ndarray of shape (n_classes,), optional
+        The labels that the codes stand for.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.selection import read_selection
+    >>> selection = read_selection([["a", "b"], ["b", "b"]], ["a", "b"])
+    >>> selection.said.tolist(), selection.right.tolist()
+    ([[0, 1], [1, 1]], [[True, True], [False, True]])
+    """
+
+    said: npt.NDArray[Any]
+    y: npt.NDArray[Any]
+    weights: Integers
+    n_classes: int
+    step: float = 1.0
+    member_weights: Floats | None = None
+    classes: npt.NDArray[Any] | None = None
+
+    @property
+    def n_members(self) -> int:
+        """Number of members."""
+        return int(self.said.shape[0])
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples."""
+        return int(self.said.shape[1])
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the members predict numbers."""
+        return self.n_classes == 0
+
+    @cached_property
+    def total_weight(self) -> int:
+        """Sum of the weights, in steps."""
+        return int(self.weights.sum())
+
+    @cached_property
+    def answered(self) -> npt.NDArray[np.bool_]:
+        """Where each member says anything."""
+        return ~np.isnan(self.said) if self.is_regression else np.asarray(self.said >= 0)
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether every member answers everywhere."""
+        if self.is_regression:
+            return not np.isnan(self.said).any()
+        return bool(self.said.min() >= 0)
+
+    @property
+    def right(self) -> npt.NDArray[np.bool_]:
+        """Where each member is right."""
+        return np.asarray(self.said == self.y)
+
+    @property
+    def correctness(self) -> npt.NDArray[np.int8]:
+        """+1 where a member is right, -1 where it is wrong, 0 where it does not vote."""
+        signs = (2 * self.right.view(np.int8) - 1).astype(np.int8)
+        if not self.is_complete:
+            signs[~self.answered] = 0
+        return signs
+
+    @property
+    def vote_weights(self) -> Floats:
+        """Weight of each member's vote."""
+        if self.member_weights is None:
+            return np.ones(self.n_members)
+        return self.member_weights
+
+    def examples(self, chosen: npt.NDArray[Any]) -> Selection:
+        """The same members on some of the examples.
+
+        Parameters
+        ----------
+        chosen : ndarray
+            Indices of examples, or a mask.
+
+        Returns
+        -------
+        Selection
+            Over these examples.
+        """
+        return Selection(
+            np.ascontiguousarray(self.said[:, chosen]), self.y[chosen], self.weights[chosen],
+            self.n_classes, self.step, self.member_weights, self.classes,
+        )  # fmt: skip
+
+    def members(self, chosen: npt.NDArray[Any]) -> Selection:
+        """Some of the members on the same examples.
+
+        Parameters
+        ----------
+        chosen : ndarray
+            Indices of members.
+
+        Returns
+        -------
+        Selection
+            Of these members, in the order given.
+        """
+        weights = None if self.member_weights is None else self.member_weights[chosen]
+        return Selection(
+            self.said[chosen], self.y, self.weights, self.n_classes, self.step, weights,
+            self.classes,
+        )  # fmt: skip
+
+
+def read_selection(
+    votes: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    no_vote: Any = None,
+    task: Task | None = None,
+    member_weights: Any = None,
+) -> Selection:
+    """Read what members say of some examples.
+
+    Parameters
+    ----------
+    votes : array of shape (n_members, n_examples)
+        Labels that each member votes for, or numbers that it predicts. Entries that are masked
+        (:mod:`numpy.ma`) are no votes.
+    y : array of shape (n_examples,)
+        True labels or targets.
+    sample_weight : array of shape (n_examples,), optional
+        Weights of the examples; 0 is the same as leaving one out, 2 as giving it twice.
+    no_vote : optional
+        What stands in ``votes`` for a member that does not vote.
+    task : {"classification", "regression"}, optional
+        By default regression when ``y`` holds numbers with fractions.
+    member_weights : array of shape (n_members,), optional
+        Weights of the members' votes; all the same by default.
+
+    Returns
+    -------
+    Selection
+        The examples that have a positive weight and at least one vote.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.selection import read_selection
+    >>> read_selection([[-1, 1], [1, 1]], [-1, 1]).said.tolist()
+    [[0, 1], [1, 1]]
+    >>> read_selection([[-1, 1], [0, 1]], [0, 1], no_vote=-1).said.tolist()
+    [[-1, 1], [0, 1]]
+    """
+    said, absent = _read_matrix(votes, no_vote)
+    labels = column_or_1d(y)
+    if said.shape[1] != len(labels):
+        turned = " Are they transposed?" if said.shape[0] == len(labels) else ""
+        raise ValueError(
+            f"votes has shape {said.shape}, a row for each member and a column for each example, "
+            f"and y has {len(labels)} values; one value for each column is expected.{turned}"
+        )
+    if task not in (None, "classification", "regression"):
+        raise ValueError(f'task={task!r} is not allowed; use "classification" or "regression".')
+    weights, step = whole_weights(sample_weight, len(labels))
+    if task is None:
+        is_number = type_of_target(labels).startswith("continuous")
+        task = "regression" if is_number else "classification"
+    if task == "regression":
+        codes, targets, n_classes, classes = _numbers(said, absent), _targets(labels), 0, None
+    else:
+        codes, targets, classes = _codes(said, absent, labels)
+        n_classes = len(classes)
+    read = Selection(
+        codes, targets, weights, n_classes, step,
+        _read_member_weights(member_weights, len(codes)), classes,
+    )  # fmt: skip
+    return _those_that_count(read)
+
+
+def _read_matrix(votes: Any, no_vote: Any) -> tuple[Any, npt.NDArray[np.bool_] | None]:
+    """The matrix, and where members do not vote."""
+    masked = np.ma.getmaskarray(votes) if isinstance(votes, np.ma.MaskedArray) else None
+    said = np.asarray(votes)
+    if said.ndim != 2 or said.size == 0:
+        raise ValueError(
+            f"votes has shape {said.shape}; a matrix with a row for each member and a column for "
+            "each example is expected, with at least one of each."
+        )
+    if said.dtype.kind == "c":
+        raise ValueError("votes holds complex numbers; labels or real numbers are expected.")
+    if no_vote is None:
+        return said, masked
+    missing = np.isnan(no_vote) if isinstance(no_vote, float) else False
+    where = np.isnan(said) if missing else np.asarray(said == no_vote)
+    return said, where if masked is None else where | masked
+
+
+def _numbers(said: npt.NDArray[Any], absent: Any) -> Floats:
+    try:
+        numbers = np.array(said, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"votes must hold numbers in regression: {error}.") from error
+    if absent is not None:
+        numbers[absent] = 0.0
+    assert_all_finite(numbers, input_name="votes")
+    if absent is not None:
+        numbers[absent] = np.nan
+    return numbers
+
+
+def _targets(y: npt.NDArray[Any]) -> Floats:
+    numbers = np.asarray(y, dtype=np.float64)
+    assert_all_finite(numbers, input_name="y")
+    return numbers
+
+
+def _codes(
+    said: npt.NDArray[Any], absent: Any, y: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.int32], Integers, npt.NDArray[Any]]:
+    """Class codes of votes and labels, and the classes."""
+    for name, labels in (("votes", said), ("y", y)):
+        present = labels if absent is None or name == "y" else labels[~absent]
+        assert_all_finite(present, input_name=name, allow_nan=False)
+    if (said.dtype.kind in "US") != (y.dtype.kind in "US") and object not in (said.dtype, y.dtype):
+        raise ValueError(
+            f"votes holds values of type {said.dtype} and y of type {y.dtype}; votes and y must "
+            "name the classes in the same way."
+        )
+    if said.dtype.kind in "iub" and y.dtype.kind in "iub":
+        found = _codes_by_table(said, absent, y)
+        if found is not None:
+            return found
+    voted = said if absent is None else said[~absent]
+    classes, both = np.unique(np.concatenate([voted.ravel(), y]), return_inverse=True)
+    codes = np.full(said.shape, NO_VOTE, np.int32)
+    codes[slice(None) if absent is None else ~absent] = both[: voted.size].reshape(voted.shape)
+    return codes, both[voted.size :].astype(np.int64), classes
+
+
+def _codes_by_table(
+    said: npt.NDArray[Any], absent: Any, y: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.int32], Integers, npt.NDArray[Any]] | None:
+    """The same for whole numbers that do not lie far apart, without sorting them."""
+    kind = np.result_type(said, y) if said.dtype != y.dtype else y.dtype
+    least, most = int(min(said.min(), y.min())), int(max(said.max(), y.max()))
+    if most - least >= _TABLE:
+        return None
+    places = np.arange(most - least + 1)
+    is_class = np.isin(places, y.astype(np.int64) - least)
+    for row, gap in zip(said, said if absent is None else absent, strict=True):
+        is_class[(row if absent is None else row[~gap]).astype(np.int64) - least] = True
+    code = np.where(is_class, np.cumsum(is_class) - 1, NO_VOTE).astype(np.int32)
+    if least == 0 and is_class.all() and said.dtype == np.int32 and absent is None:
+        codes = np.ascontiguousarray(said)
+    else:
+        codes = np.empty(said.shape, np.int32)
+        for row, out in zip(said, codes, strict=True):
+            np.take(code, row.astype(np.int64) - least, out=out)
+        if absent is not None:
+            codes[absent] = NO_VOTE
+    classes = (places[is_class] + least).astype(kind)
+    return codes, code[y.astype(np.int64) - least].astype(np.int64), classes
+
+
+def _read_member_weights(member_weights: Any, n_members: int) -> Floats | None:
+    if member_weights is None:
+        return None
+    weights = np.asarray(member_weights, dtype=np.float64)
+    if weights.shape != (n_members,) or not (weights >= 0).all() or not np.isfinite(weights).all():
+        raise ValueError(
+            f"member_weights must hold a finite number that is not negative for each of the "
+            f"{n_members} members, got {member_weights!r}."
+        )
+    return None if (weights == weights[0]).all() and weights[0] > 0 else weights
+
+
+def whole_weights(sample_weight: Any, n_examples: int) -> tuple[Integers, float]:
+    """Sample weights as whole numbers of steps.
+
+    Parameters
+    ----------
+    sample_weight : array of shape (n_examples,) or None
+        Weights; None for all equal.
+    n_examples : int
+        How many there must be.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_examples,)
+        Weights in steps: exact when they are whole numbers, or multiples of the smallest of them;
+        otherwise rounded to a millionth of their mean.
+    float
+        The step.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.selection import whole_weights
+    >>> weights, step = whole_weights([0.1, 0.3, 0.0, 0.2], 4)
+    >>> weights.tolist(), step
+    ([1, 3, 0, 2], 0.1)
+    """
+    if sample_weight is None:
+        return np.ones(n_examples, np.int64), 1.0
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_examples,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}; one weight for each of the {n_examples} "
+            "examples is expected."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError(
+            "sample_weight must hold finite numbers that are not negative, and not all zero."
+        )
+    if are_counts(weights) and weights.sum() <= _LARGEST:
+        return weights.astype(np.int64), 1.0
+    least = float(weights[weights > 0].min())
+    ratio = weights / least
+    if ratio.max() < 2**_WEIGHT_BITS and np.allclose(ratio, np.rint(ratio), rtol=0, atol=1e-9):
+        return np.rint(ratio).astype(np.int64), least
+    step = float(weights.mean()) / 2**_WEIGHT_BITS
+    rounded = np.maximum(np.rint(weights / step), weights > 0)
+    return rounded.astype(np.int64), step
+
+
+def _those_that_count(read: Selection) -> Selection:
+    """Leave out examples of no weight, and those on which nobody votes."""
+    counts = read.weights > 0
+    if not read.is_complete:
+        counts &= read.answered.any(axis=0)
+        if not counts.any():
+            raise ValueError("votes holds no vote on any example of positive weight.")
+    return read if counts.all() else read.examples(counts)

@@ -1,0 +1,152 @@
+"""Where votes come from: a matrix, members, an ensemble of any kind, a list of estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import column_or_1d
+
+from orfeon.ordering.selection import NO_VOTE, Selection, Task, read_selection
+
+On = Literal["examples", "out_of_bag"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """The votes that members are ordered by, and those that tell how good the order is.
+
+    Parameters
+    ----------
+    selection : Selection
+        What the members say of the selection examples.
+    find_left_out : callable, optional
+        Gives for each vote of the selection whether its member was not trained on the example;
+        raises ValueError where that is not known.
+    ensemble : FittedEnsemble, optional
+        Where the votes come from.
+    """
+
+    selection: Selection
+    find_left_out: Callable[[], npt.NDArray[np.bool_]] | None = None
+    ensemble: Any = None
+
+    @cached_property
+    def left_out(self) -> Selection | None:
+        """The same members and examples, with the votes on examples that members did not see.
+
+        None when that is not known.
+        """
+        selection = self.selection
+        if not selection.is_complete:
+            return selection  # it is out-of-bag already
+        if self.find_left_out is None:
+            return None
+        try:
+            mask = self.find_left_out()
+        except ValueError:
+            return None
+        absent = np.nan if selection.is_regression else NO_VOTE
+        return replace(
+            selection, said=np.where(mask, selection.said, absent).astype(selection.said.dtype)
+        )
+
+
+def read_source(
+    members_or_votes: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    on: On = "examples",
+    no_vote: Any = None,
+    task: Task | None = None,
+) -> Source:
+    """Read votes, or ask an ensemble for them.
+
+    Parameters
+    ----------
+    members_or_votes, X, y, sample_weight, on, no_vote, task
+        As for :func:`orfeon.order`.
+
+    Returns
+    -------
+    Source
+        The votes.
+    """
+    if on not in ("examples", "out_of_bag"):
+        raise ValueError(f'on={on!r} is not allowed; use "examples" or "out_of_bag".')
+    if not _can_be_asked(members_or_votes):
+        if X is not None:
+            raise ValueError(
+                "X is given, and members_or_votes is a matrix of votes; leave one out."
+            )
+        if on == "out_of_bag":
+            raise ValueError(
+                'on="out_of_bag" needs an ensemble; in a matrix of votes say with no_vote= which '
+                "entries are votes on examples that the member was trained on."
+            )
+        read = read_selection(members_or_votes, y, sample_weight, no_vote=no_vote, task=task)
+        return Source(read)
+    from orfeon.ordering.adapters import adapt
+
+    if X is None:
+        raise ValueError("X is missing: an ensemble needs the selection examples to vote on.")
+    ensemble = adapt(members_or_votes)
+    return _ask(ensemble, X, y, sample_weight, on)
+
+
+def _can_be_asked(given: Any) -> bool:
+    """Whether it is an ensemble or a list of estimators, and no matrix."""
+    if isinstance(given, list | tuple) and len(given):
+        first = given[0]
+        if isinstance(first, tuple) and len(first) == 2:
+            first = first[1]
+        return hasattr(first, "fit") or hasattr(first, "predict")
+    return hasattr(given, "fit") or hasattr(given, "predict") or hasattr(given, "votes")
+
+
+def _ask(ensemble: Any, X: Any, y: Any, sample_weight: Any, on: On) -> Source:
+    answers = ensemble.answers(X)
+    labels = column_or_1d(y)
+    if ensemble.n_classes == 0:
+        absent, task = np.nan, "regression"
+    else:
+        labels, absent, task = _class_codes(labels, ensemble.classes), NO_VOTE, "classification"
+    if answers.shape[1] != len(labels):
+        raise ValueError(
+            f"X has {answers.shape[1]} rows and y has {len(labels)} values; one value for each row "
+            "is expected."
+        )
+
+    def read(said: Any) -> Selection:
+        return read_selection(
+            said, labels, sample_weight, no_vote=absent, task=task,  # type: ignore[arg-type]
+            member_weights=ensemble.member_weights,
+        )  # fmt: skip
+
+    def find() -> npt.NDArray[np.bool_]:
+        mask: npt.NDArray[np.bool_] = ensemble.out_of_bag(X, y, sample_weight)
+        return mask if sample_weight is None else mask[:, np.asarray(sample_weight) > 0]
+
+    if on == "examples":
+        return Source(read(answers), find, ensemble)
+    mask = ensemble.out_of_bag(X, y, sample_weight)
+    return Source(read(np.where(mask, answers, absent).astype(answers.dtype)), None, ensemble)
+
+
+def _class_codes(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Codes of labels in the ensemble's classes."""
+    known, codes = np.unique(y, return_inverse=True)
+    unknown = [label for label in known.tolist() if label not in set(classes.tolist())]
+    if unknown:
+        raise ValueError(
+            f"y holds {unknown[0]!r}, which the ensemble does not know; its classes are "
+            f"{classes.tolist()}."
+        )
+    place = np.searchsorted(classes, known)
+    return np.asarray(place[codes])
