@@ -35,6 +35,25 @@ def test_the_command_prints_a_table_and_keeps_the_results(tmp_path):
     assert len(out.read_text().splitlines()) == 4
 
 
+def test_conclusions_follow_the_table_of_ordered_bagging(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("orfeon.study.reproduction.QUICK_MEMBERS", 20)
+    options = f"--quick --splits 1 --datasets twonorm,waveform --out {tmp_path / 'out.jsonl'}"
+    main(["martinez-5.8", *options.split()])
+    table, _, below = capsys.readouterr().out.partition("On how many of 2 data sets a cell is")
+    assert " of 32 cells agree." in table
+    lines = [line.split() for line in below.splitlines()]
+    assert lines[1] == ["method", "config", "best", "published", "below", "published"]
+    assert [line[0] for line in lines[2:]] == ["bagging"] + [
+        rule
+        for rule in (
+            "reduce_error", "complementarity", "margin_distance", "orientation", "boosting_based",
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    main(["martinez-5.7", *options.split()])
+    assert "On how many" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(("table", "n_cells"), [("martinez-3.3", 10), ("martinez-4.2", 10)])
 def test_ensembles_are_run_and_boosting_is_said_not_to_be(capsys, table, n_cells):
     assert main([table, "--quick", "--splits", "1", "--datasets", "waveform"]) == 0

@@ -130,7 +130,7 @@ def test_only_classification_problems_count_as_synthetic():
     assert not is_synthetic("friedman1")
 
 
-@pytest.mark.parametrize("table", ["martinez-3.2", "martinez-4.2"])
+@pytest.mark.parametrize("table", ["martinez-3.2", "martinez-4.2", "martinez-5.8"])
 def test_published_sizes_use_up_the_real_data(table):
     folder = path_of("data")
     for name, sizes in published_sizes(table).items():

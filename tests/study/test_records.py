@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from orfeon.study import Record, RecordStore
+from orfeon.study import Curve, Record, RecordStore
 
 FIRST = Record("martinez-3.3", "waveform", "bagging", {"T": "9"}, 99, 0, 24.12, 0.5)
 OTHERS = [
@@ -16,7 +16,7 @@ OTHERS = [
     replace(FIRST, members=9),
     replace(FIRST, method="igp_ensemble"),
     replace(FIRST, table="martinez-4.2"),
-    replace(FIRST, dataset="twonorm"),
+    replace(FIRST, dataset="twonorm", curve=Curve((3, 2, 1), 4)),
 ]
 
 
@@ -29,7 +29,21 @@ def path(tmp_path):
 
 def test_records_come_back_as_they_were(path):
     assert list(RecordStore(path)) == [FIRST, *OTHERS]
-    assert json.loads(path.read_text().splitlines()[0])["config"] == {"T": "9"}
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert lines[0]["config"] == {"T": "9"}
+    assert lines[-1]["curve"] == {"wrong": [3, 2, 1], "n_examples": 4}
+
+
+def test_lines_without_a_curve_are_as_they_always_were(tmp_path):
+    line = (
+        '{"table": "martinez-3.3", "dataset": "waveform", "method": "bagging", "config": '
+        '{"T": "9"}, "members": 99, "split": 0, "error": 24.12, "seconds": 0.5}\n'
+    )
+    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    old.write_text(line)
+    assert list(RecordStore(old)) == [FIRST]
+    RecordStore(new).add([FIRST])
+    assert new.read_text() == line
 
 
 def test_a_record_is_on_disk_before_adding_returns(path):
@@ -79,6 +93,17 @@ def test_a_broken_line_in_the_middle_is_refused(path, line, message):
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0], line, *lines[1:]]) + "\n")
     with pytest.raises(ValueError, match=message):
+        RecordStore(path)
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [[1, 2], {"wrong": [1]}, {"wrong": [5], "n_examples": 4}, {"wrong": 5, "n_examples": 4}],
+)
+def test_a_broken_curve_is_refused(path, curve):
+    line = json.loads(path.read_text().splitlines()[0]) | {"curve": curve}
+    path.write_text(json.dumps(line) + "\n")
+    with pytest.raises(ValueError, match="line 1: curve must hold the numbers wrong and n_exam"):
         RecordStore(path)
 
 

@@ -58,9 +58,11 @@ def test_more_splits_begin_with_the_same_results():
 
 def test_seeds_depend_on_the_table_and_the_split():
     seeds = {protocol.random_state(k) for protocol in PROTOCOLS.values() for k in range(100)}
-    assert len(seeds) == 300
+    assert len(seeds) == 400
     assert all(0 <= seed < 2**31 for seed in seeds)
     assert PROTOCOLS["martinez-3.2"].random_state(7) == 1590927058
+    chapter_5 = {PROTOCOLS[f"martinez-5.{number}"].random_state(7) for number in (4, 7, 8)}
+    assert len(chapter_5) == 1  # these tables share their bags
 
 
 def test_a_second_run_trains_nothing(tmp_path, monkeypatch):
@@ -166,6 +168,26 @@ def test_paired_differences_are_with_the_same_settings_or_none():
     ]
 
 
+def test_paired_differences_are_with_the_only_cell_of_a_method():
+    cells = tuple(cell for cell in published_cells("martinez-5.8") if cell.dataset == "wine")
+    records = tuple(
+        Record("martinez-5.8", "wine", method, {"keep": keep}, 200, split, error, 0.0)
+        for method, keep, errors in (
+            ("bagging", "100%", [8.0, 6.0]),
+            ("orientation", "10%", [7.0, 4.0]),
+            ("orientation", "40%", [8.0, 8.0]),
+        )
+        for split, error in enumerate(errors)
+    )
+    found = Reproduction(cells, records)
+    assert [(str(cell), pair.mean) for cell, pair in found.versus("bagging")] == [
+        ("wine orientation keep=10%", -1.5),
+        ("wine orientation keep=40%", 1.0),
+    ]
+    # Of several cells only that of the same settings: bagging has none of these.
+    assert found.versus("orientation") == []
+
+
 def test_smaller_ensembles_are_the_first_members_of_one_fit():
     """What is read off a large ensemble is what a small one would have done."""
     found = reproduce("martinez-3.3", datasets=["waveform"], n_splits=1)
@@ -255,7 +277,8 @@ def test_only_the_expected_warning_is_silenced():
     protocol = PROTOCOLS["martinez-3.2"]
     problem = Partitions("waveform", Sizes(50, 20))
     noisy = replace(run, build=lambda *_: Noisy(), expected_warning="the rate is beyond")
-    assert len(module._Task(protocol, problem, 0, noisy).records(problem.draw(0), None)) == 1
+    task = module._Task(protocol, problem, 0, noisy, run.cells)
+    assert len(task.records(problem.draw(0), None)) == 1
     other = replace(noisy, expected_warning="the rate is within")
     with pytest.raises(UserWarning, match="beyond the share"):
-        module._Task(protocol, problem, 0, other).records(problem.draw(0), None)
+        replace(task, run=other).records(problem.draw(0), None)

@@ -1,7 +1,8 @@
 """The command ``python -m orfeon.study TABLE``: a published table, reproduced.
 
 It prints our errors beside the published ones and says which cells agree. With --out every finished
-result is on disk before the next begins, and the same command goes on where it was stopped.
+result is on disk before the next begins, and the same command goes on where it was stopped. Tables
+that rest on the same fits, such as martinez-5.7 and martinez-5.8, share them through that file.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orfeon.study.published import PublishedCell, config_text
+from orfeon.study.published import Kept, PublishedCell, config_text
+from orfeon.study.text import aligned
 
 #: Percentage points by which two means may always differ.
 LEAST_TOLERANCE = 1.0
@@ -23,7 +24,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Comparison:
-    """A mean test error of ours beside the published one, in percent.
+    """A mean error of ours beside the published one, in percent.
 
     Parameters
     ----------
@@ -35,9 +36,14 @@ class Comparison:
         Our standard deviation over the splits; None for a single split.
     n_splits : int
         Our number of splits.
+    kept : Kept, optional
+        Where the error is the least over all sizes, the size at which we find it.
 
     Notes
     -----
+    Only errors agree or differ. Sizes are shown: near its least value a curve is flat, so that the
+    size at which it is found is left to chance.
+
     A standard deviation that is not printed is taken to be like ours, and ours like the printed
     one when we have a single split. Without either only one percentage point is tolerated.
 
@@ -54,6 +60,7 @@ class Comparison:
     mean: float
     std: float | None
     n_splits: int
+    kept: Kept | None = None
 
     def __post_init__(self) -> None:
         if self.n_splits < 1:
@@ -62,7 +69,9 @@ class Comparison:
             raise ValueError(f"mean must be a finite number, got {self.mean}")
 
     @classmethod
-    def of(cls, published: PublishedCell, errors: Sequence[float]) -> Comparison:
+    def of(
+        cls, published: PublishedCell, errors: Sequence[float], kept: Kept | None = None
+    ) -> Comparison:
         """Compare the errors on some splits with a published one.
 
         Parameters
@@ -71,6 +80,8 @@ class Comparison:
             The published error.
         errors : sequence of float
             Our error on each split, in percent.
+        kept : Kept, optional
+            The size at which these are our errors, where it was chosen.
 
         Returns
         -------
@@ -80,7 +91,7 @@ class Comparison:
         if not errors:
             raise ValueError("errors must hold the error of at least one split, got none")
         std = float(np.std(errors, ddof=1)) if len(errors) > 1 else None
-        return cls(published, float(np.mean(errors)), std, len(errors))
+        return cls(published, float(np.mean(errors)), std, len(errors), kept)
 
     @property
     def difference(self) -> float:
@@ -164,7 +175,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> str:
     Returns
     -------
     str
-        A line for each cell, below a header.
+        A line for each cell, below a header. Numbers of members that were chosen are shown last.
 
     Examples
     --------
@@ -178,15 +189,11 @@ def comparison_table(comparisons: Sequence[Comparison]) -> str:
         "dataset", "method", "config", "splits", "ours", "published", "difference", "tolerance", "",
     ]  # fmt: skip
     lines = [header, *(_line(comparison) for comparison in comparisons)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    to_the_right = {3, 6, 7}
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if j in to_the_right else cell.ljust(width)
-            for j, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+    if any(comparison.kept is not None for comparison in comparisons):
+        lines[0] += ["kept", "published"]
+        for line, comparison in zip(lines[1:], comparisons, strict=True):
+            line += [_size(comparison.kept), _size(comparison.published.kept)]
+    return aligned(lines, to_the_right={3, 6, 7})
 
 
 def _line(comparison: Comparison) -> list[str]:
@@ -202,6 +209,10 @@ def _line(comparison: Comparison) -> list[str]:
         f"{comparison.tolerance:.1f}",
         "agrees" if comparison.agrees else "DIFFERS",
     ]
+
+
+def _size(kept: Kept | None) -> str:
+    return "" if kept is None else str(kept)
 
 
 def _mean_and_std(mean: float, std: float | None) -> str:

@@ -5,146 +5,52 @@ Nothing is tuned to a cell: the settings are those that the text gives, the same
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 import orfeon
-from orfeon.study.published import config_text
+from orfeon.study.conclusions import ordering_conclusions
+from orfeon.study.ordered_bagging import ORDERED_BAGGING, ORDERED_POOLS
+from orfeon.study.partitions import Partition
+from orfeon.study.runs import Build, Cell, Protocol, Results, Run, error_percent
 
 #: Errors in percent by the text of the cell's settings.
 Errors = dict[str, float]
-#: From the number of members, the seed and the number of threads to an estimator.
-Build = Callable[[int, int, int | None], Any]
 #: From a fitted estimator and the test set to the errors of its cells.
-Measure = Callable[[Any, npt.NDArray[Any], npt.NDArray[Any]], Errors]
+TestErrors = Callable[[Any, npt.NDArray[Any], npt.NDArray[Any]], Errors]
 
 
-@dataclass(frozen=True)
-class Run:
-    """One fit, which gives the errors of one cell or of several.
+def _run(
+    cells: tuple[Cell, ...],
+    members: int,
+    build: Build,
+    test_errors: TestErrors,
+    expected_warning: str | None = None,
+) -> Run:
+    """A fit that fills cells of one method with test errors."""
 
-    Parameters
-    ----------
-    method : str
-        The method as the table names it.
-    configs : tuple of dict
-        The settings of the cells.
-    members : int
-        Number of members that are trained.
-    build : callable
-        Makes the estimator from ``members``, ``random_state`` and ``n_jobs``.
-    measure : callable
-        Gives the errors of the cells from the fitted estimator and a test set.
-    expected_warning : str, optional
-        Pattern of a warning that the published settings are known to cause.
+    def measure(model: Any, split: Partition) -> Results:
+        errors = test_errors(model, split.X_test, split.y_test)
+        return {cell: errors[cell.config] for cell in cells}
 
-    Examples
-    --------
-    >>> from orfeon.study import PROTOCOLS
-    >>> [(run.method, run.members) for run in PROTOCOLS["martinez-3.2"].runs]
-    [('cart', 1), ('igp_tree', 1)]
-    """
-
-    method: str
-    configs: tuple[dict[str, str], ...] = field(hash=False)
-    members: int
-    build: Build
-    measure: Measure
-    expected_warning: str | None = None
+    return Run(cells[0].method, cells, members, build, measure, expected_warning)
 
 
-@dataclass(frozen=True)
-class Protocol:
-    """How a published table was made.
-
-    Parameters
-    ----------
-    table : str
-        The table.
-    stratified : bool
-        Whether splits keep the shares of the classes.
-    runs : tuple of Run
-        The methods that can be run.
-    files : mapping of str to str
-        Names of the data files that differ from those of the data sets.
-
-    Examples
-    --------
-    >>> from orfeon.study import PROTOCOLS
-    >>> PROTOCOLS["martinez-3.2"].files["german"]
-    'german_numeric'
-    """
-
-    table: str
-    stratified: bool
-    runs: tuple[Run, ...]
-    files: Mapping[str, str] = field(default_factory=dict, hash=False)
-
-    def random_state(self, split: int) -> int:
-        """Seed of all fits on a split.
-
-        Parameters
-        ----------
-        split : int
-            Number of the split.
-
-        Returns
-        -------
-        int
-            The same for every method.
-
-        Examples
-        --------
-        >>> from orfeon.study import PROTOCOLS
-        >>> protocol = PROTOCOLS["martinez-3.2"]
-        >>> protocol.random_state(0) == protocol.random_state(1)
-        False
-        """
-        words = np.random.SeedSequence([zlib.crc32(self.table.encode()), split])
-        return int(words.generate_state(1)[0] >> 1)
-
-
-def error_percent(predictions: npt.ArrayLike, y: npt.ArrayLike) -> float:
-    """Share of wrong predictions, in percent.
-
-    Parameters
-    ----------
-    predictions, y : array-like
-        The predicted classes and the true ones.
-
-    Returns
-    -------
-    float
-        From 0 to 100.
-
-    Examples
-    --------
-    >>> from orfeon.study.protocols import error_percent
-    >>> error_percent([0, 1, 1, 1], [0, 1, 1, 0])
-    25.0
-    """
-    wrong = np.asarray(predictions) != np.asarray(y)
-    return round(100.0 * float(np.mean(wrong)), 10)
-
-
-def _whole(config: dict[str, str]) -> Measure:
+def _whole(config: str) -> TestErrors:
     """One cell: the error of the whole model."""
-    return lambda model, X, y: {config_text(config): error_percent(model.predict(X), y)}
+    return lambda model, X, y: {config: error_percent(model.predict(X), y)}
 
 
-def _first_members(sizes: tuple[int, ...]) -> Measure:
+def _first_members(sizes: tuple[int, ...]) -> TestErrors:
     """A cell for each size: the vote of the first members.
 
     A model that stopped early votes with the members it has.
     """
 
-    def measure(model: Any, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> Errors:
+    def test_errors(model: Any, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> Errors:
         errors: Errors = {}
         latest = 100.0
         for size, predictions in enumerate(model.staged_predict(X), start=1):
@@ -153,7 +59,7 @@ def _first_members(sizes: tuple[int, ...]) -> Measure:
                 errors[f"T={size}"] = latest
         return {f"T={size}": errors.get(f"T={size}", latest) for size in sizes}
 
-    return measure
+    return test_errors
 
 
 def _committees(model: Any, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> Errors:
@@ -164,13 +70,13 @@ def _committees(model: Any, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> Errors:
     }
 
 
-def _tree(method: str, build: Build) -> Run:
-    return Run(method, ({},), 1, build, _whole({}))
-
-
 def _sized(method: str, sizes: tuple[int, ...], build: Build) -> Run:
-    configs = tuple({"T": str(size)} for size in sizes)
-    return Run(method, configs, max(sizes), build, _first_members(sizes))
+    cells = tuple(Cell("martinez-3.3", method, f"T={size}") for size in sizes)
+    return _run(cells, max(sizes), build, _first_members(sizes))
+
+
+def _tree(table: str, method: str, build: Build) -> Run:
+    return _run((Cell(table, method, ""),), 1, build, _whole(""))
 
 
 def _switched(method: str, name: str, rate: str, expected_warning: str | None = None) -> Run:
@@ -178,7 +84,7 @@ def _switched(method: str, name: str, rate: str, expected_warning: str | None = 
 
     The trees are grown until no label is wrong, but for equal examples with different labels.
     """
-    config = {"p_hat": rate}
+    cell = Cell("martinez-4.2", method, f"p_hat={rate}")
 
     def build(members: int, random_state: int, n_jobs: int | None) -> Any:
         tree = orfeon.C45Classifier(pruning=False, mdl_penalty=False, min_samples_leaf=1)
@@ -187,7 +93,7 @@ def _switched(method: str, name: str, rate: str, expected_warning: str | None = 
             random_state=random_state, n_jobs=n_jobs,
         )  # fmt: skip
 
-    return Run(method, (config,), 1000, build, _whole(config), expected_warning)
+    return _run((cell,), 1000, build, _whole(cell.config), expected_warning)
 
 
 #: Chapter 3 takes the version of this problem without categories.
@@ -197,9 +103,15 @@ _BEYOND_SHARE = r"flip_rate=\S+ is not below the share of the smaller class"
 _RATES = ("4/5", "3/5", "2/5", "1/5")
 
 _SINGLE_TREES = (
-    _tree("cart", lambda _, seed, jobs: orfeon.CARTClassifier(pruning="cv", random_state=seed)),
-    _tree("igp_tree", lambda _, seed, jobs: orfeon.IGPTreeClassifier(random_state=seed)),
-)
+    _tree(
+        "martinez-3.2", "cart",
+        lambda _, seed, jobs: orfeon.CARTClassifier(pruning="cv", random_state=seed),
+    ),
+    _tree(
+        "martinez-3.2", "igp_tree",
+        lambda _, seed, jobs: orfeon.IGPTreeClassifier(random_state=seed),
+    ),
+)  # fmt: skip
 _IGP_ENSEMBLES = (
     _sized(
         "bagging", (1, 9, 99),
@@ -220,8 +132,8 @@ _IGP_ENSEMBLES = (
             n_estimators=members, random_state=seed, n_jobs=jobs
         ),
     ),
-    Run(
-        "igp_committees", ({"T": "9"}, {"T": "99"}), 99,
+    _run(
+        tuple(Cell("martinez-3.3", "igp_committees", config) for config in ("T=9", "T=99")), 99,
         lambda members, seed, jobs: orfeon.IGPCommitteesClassifier(
             n_committees=11, n_estimators=9, random_state=seed, n_jobs=jobs
         ),
@@ -229,21 +141,32 @@ _IGP_ENSEMBLES = (
     ),
 )  # fmt: skip
 _LABEL_ENSEMBLES = (
-    _tree("c45", lambda _, seed, jobs: orfeon.C45Classifier(random_state=seed)),
-    Run(
-        "bagging", ({},), 1000,
+    _tree(
+        "martinez-4.2", "c45", lambda _, seed, jobs: orfeon.C45Classifier(random_state=seed)
+    ),
+    _run(
+        (Cell("martinez-4.2", "bagging", ""),), 1000,
         lambda members, seed, jobs: orfeon.BaggingClassifier(
             orfeon.C45Classifier(), n_estimators=members, random_state=seed, n_jobs=jobs
         ),
-        _whole({}),
+        _whole(""),
     ),
     *(_switched("class_switching", "ClassSwitchingClassifier", rate) for rate in _RATES),
     *(_switched("flipping", "FlippingClassifier", rate, _BEYOND_SHARE) for rate in _RATES),
 )  # fmt: skip
 
+#: Chapter 5: the bag of one table is that of the others, or its beginning.
+_ORDERED_SEEDS = "martinez-5.8"
+
 #: The tables that can be reproduced, by name.
 PROTOCOLS = {
-    "martinez-3.2": Protocol("martinez-3.2", False, _SINGLE_TREES, _NUMERIC),
-    "martinez-3.3": Protocol("martinez-3.3", False, _IGP_ENSEMBLES, _NUMERIC),
-    "martinez-4.2": Protocol("martinez-4.2", True, _LABEL_ENSEMBLES),
+    protocol.table: protocol
+    for protocol in (
+        Protocol("martinez-3.2", False, _SINGLE_TREES, _NUMERIC),
+        Protocol("martinez-3.3", False, _IGP_ENSEMBLES, _NUMERIC),
+        Protocol("martinez-4.2", True, _LABEL_ENSEMBLES),
+        Protocol("martinez-5.4", True, (ORDERED_POOLS,), seeded_as=_ORDERED_SEEDS),
+        Protocol("martinez-5.7", True, (ORDERED_BAGGING,), seeded_as=_ORDERED_SEEDS),
+        Protocol("martinez-5.8", True, (ORDERED_BAGGING,), conclude=ordering_conclusions),
+    )
 }

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from orfeon.study.curve import Curve
 from orfeon.study.published import config_text
 
 Key = tuple[str, str, str, str, int, int]
@@ -19,7 +20,7 @@ _START = b'{"table": "'
 
 @dataclass(frozen=True)
 class Record:
-    """The error of one method on one split.
+    """The error of one cell on one split.
 
     Parameters
     ----------
@@ -32,9 +33,12 @@ class Record:
     split : int
         Number of the split.
     error : float
-        Test error, in percent.
+        Error, in percent, on the set that the table is about; of all members, where there is a
+        curve.
     seconds : float
         Time to train and to predict; cells that share one fit share it.
+    curve : Curve, optional
+        The errors at all sizes, for cells that ask for the best of them.
 
     Examples
     --------
@@ -51,6 +55,7 @@ class Record:
     split: int
     error: float
     seconds: float
+    curve: Curve | None = None
 
     @property
     def key(self) -> Key:
@@ -103,7 +108,7 @@ class RecordStore:
         """
         if self._path is not None:
             with self._path.open("a", encoding="utf-8") as file:
-                file.writelines(json.dumps(asdict(record)) + "\n" for record in records)
+                file.writelines(_line(record) for record in records)
         self._records.update((record.key, record) for record in records)
 
     def _read(self, path: Path) -> None:
@@ -120,12 +125,29 @@ class RecordStore:
             os.truncate(path, end)
 
 
+def _line(record: Record) -> str:
+    content = asdict(record)
+    if record.curve is None:
+        del content["curve"]
+    return json.dumps(content) + "\n"
+
+
 def _parse(line: bytes, where: str) -> Record:
-    names = {part.name for part in fields(Record)}
+    names = {part.name for part in fields(Record)} - {"curve"}
     try:
         found: Any = json.loads(line)
     except ValueError as error:
         raise ValueError(f"{where} is not a JSON line: {error}") from error
-    if not isinstance(found, dict) or found.keys() != names:
+    if not isinstance(found, dict) or found.keys() - {"curve"} != names:
         raise ValueError(f"{where} must be a record with the keys {', '.join(sorted(names))}.")
-    return Record(**found)
+    curve = found.pop("curve", None)
+    return Record(**found, curve=None if curve is None else _curve(curve, where))
+
+
+def _curve(found: Any, where: str) -> Curve:
+    try:
+        return Curve(tuple(found["wrong"]), found["n_examples"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{where}: curve must hold the numbers wrong and n_examples ({error})"
+        ) from error

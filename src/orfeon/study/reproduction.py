@@ -6,7 +6,8 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 from orfeon.study.comparison import (
     Comparison,
@@ -15,10 +16,19 @@ from orfeon.study.comparison import (
     paired_difference,
     summary,
 )
+from orfeon.study.curve import Curve, best_size
 from orfeon.study.partitions import Partition, Partitions
-from orfeon.study.protocols import PROTOCOLS, Protocol, Run
-from orfeon.study.published import PublishedCell, config_text, published_cells, published_sizes
+from orfeon.study.protocols import PROTOCOLS
+from orfeon.study.published import (
+    Kept,
+    PublishedCell,
+    config_text,
+    published_cells,
+    published_sizes,
+    read_config,
+)
 from orfeon.study.records import Key, Record, RecordStore
+from orfeon.study.runs import Cell, Protocol, Run
 
 QUICK_SPLITS = 2
 QUICK_MEMBERS = 100
@@ -49,8 +59,39 @@ class Reproduction:
     cells: tuple[PublishedCell, ...]
     records: tuple[Record, ...]
 
+    @cached_property
+    def _records_of(self) -> dict[tuple[str, ...], list[Record]]:
+        """The records of each cell."""
+        found: dict[tuple[str, ...], list[Record]] = {}
+        for record in self.records:
+            found.setdefault(record.key[:4], []).append(record)
+        return found
+
+    def _of(self, cell: PublishedCell) -> list[Record]:
+        place = (cell.table, cell.dataset, cell.method, config_text(cell.config))
+        return self._records_of.get(place, [])
+
+    def kept(self, cell: PublishedCell) -> Kept | None:
+        """The size whose mean error over our splits is least.
+
+        Parameters
+        ----------
+        cell : PublishedCell
+            A cell that asks for it.
+
+        Returns
+        -------
+        Kept or None
+            The size; None for a cell that is about one size only.
+        """
+        curves = [record.curve for record in self._of(cell) if record.curve is not None]
+        if not curves:
+            return None
+        size = best_size(curves)
+        return Kept(size, 100.0 * size / len(curves[0]))
+
     def errors(self, cell: PublishedCell) -> dict[int, float]:
-        """Our errors for a cell.
+        """Our errors for a cell, at the best size if the cell asks for it.
 
         Parameters
         ----------
@@ -62,23 +103,27 @@ class Reproduction:
         dict of int to float
             Percent, by the number of the split.
         """
+        kept = self.kept(cell)
         return {
             record.split: record.error
-            for record in self.records
-            if (record.dataset, record.method, record.config)
-            == (cell.dataset, cell.method, cell.config)
+            if kept is None or record.curve is None
+            else record.curve.percent(kept.n_classifiers)
+            for record in self._of(cell)
         }
 
     @property
     def comparisons(self) -> list[Comparison]:
         """The cells that were run, ours beside the published."""
-        found = ((cell, list(self.errors(cell).values())) for cell in self.cells)
-        return [Comparison.of(cell, errors) for cell, errors in found if errors]
+        return [
+            Comparison.of(cell, list(self.errors(cell).values()), self.kept(cell))
+            for cell in self.cells
+            if self._of(cell)
+        ]
 
     @property
     def not_run(self) -> list[PublishedCell]:
-        """The cells of methods that cannot be run."""
-        return [cell for cell in self.cells if not self.errors(cell)]
+        """The cells of methods that cannot be run, or of pools larger than those that were."""
+        return [cell for cell in self.cells if not self._of(cell)]
 
     def versus(self, method: str) -> list[tuple[PublishedCell, PairedDifference]]:
         """Compare the other methods with one of them, on the same splits.
@@ -86,7 +131,7 @@ class Reproduction:
         Parameters
         ----------
         method : str
-            The method to compare with; its cell has the same settings, or none.
+            The method to compare with: its cell of the same settings, or the only one it has.
 
         Returns
         -------
@@ -100,26 +145,30 @@ class Reproduction:
         >>> [(str(cell), difference.n_splits) for cell, difference in found.versus("cart")]
         [('waveform igp_tree', 2)]
         """
-        rivals = {
-            (cell.dataset, config_text(cell.config)): self.errors(cell)
-            for cell in self.cells
-            if cell.method == method
-        }
+        rivals: dict[str, dict[str, dict[int, float]]] = {}
+        for cell in self.cells:
+            if cell.method == method:
+                rivals.setdefault(cell.dataset, {})[config_text(cell.config)] = self.errors(cell)
         found = []
         for cell in self.cells:
-            rival = rivals.get((cell.dataset, config_text(cell.config))) or rivals.get(
-                (cell.dataset, "")
-            )
+            of_dataset = rivals.get(cell.dataset, {})
+            rival = of_dataset.get(config_text(cell.config))
+            if rival is None and len(of_dataset) == 1:
+                (rival,) = of_dataset.values()
             errors = self.errors(cell)
             if cell.method != method and rival and len(errors.keys() & rival.keys()) > 1:
                 found.append((cell, paired_difference(errors, rival)))
         return found
 
     def __str__(self) -> str:
-        parts = [comparison_table(self.comparisons), summary(self.comparisons)]
+        comparisons = self.comparisons
+        parts = [comparison_table(comparisons), summary(comparisons)]
         if self.not_run:
             methods = sorted({cell.method for cell in self.not_run})
             parts.append(f"Not run: {len(self.not_run)} cells of {', '.join(methods)}.")
+        conclude = PROTOCOLS[self.cells[0].table].conclude if comparisons else None
+        if conclude is not None:
+            parts.append(conclude(comparisons))
         return "\n\n".join(parts)
 
 
@@ -151,6 +200,7 @@ def reproduce(
         Folder of the real data sets, by default that of the environment variable ``ORFEON_DATA``.
     out : path, optional
         File of JSON lines. Results are added to it as they come, and those in it are not run again.
+        A fit that also fills cells of other methods or tables writes these with the rest.
     n_jobs : int, optional
         Number of threads of each fit.
     progress : callable, optional
@@ -182,61 +232,77 @@ def reproduce(
         for name in datasets
     ]
     tasks = [
-        _Task(protocol, problem, split, _smaller(run) if quick else run)
+        _Task(protocol, problem, split, run, wanted)
         for split in range(n_splits)
         for problem in problems
-        for run in protocol.runs
-        if run.method in methods
+        for run, wanted in _wanted_runs(protocol, methods, quick)
     ]
     store = RecordStore(out)
     _run_all([task for task in tasks if not task.is_done(store)], store, n_jobs, progress)
-    keys = {key for task in tasks for key in task.record_keys()}
+    keys = {key for task in tasks for key in task.wanted_keys()}
     return Reproduction(
         tuple(cell for cell in cells if cell.dataset in datasets and cell.method in methods),
         tuple(record for record in store if record.key in keys),
     )
 
 
+def _wanted_runs(
+    protocol: Protocol, methods: Sequence[str], quick: bool
+) -> list[tuple[Run, tuple[Cell, ...]]]:
+    """The fits that fill cells asked for, and these cells."""
+    found = []
+    for whole in protocol.runs:
+        run = whole.at_most(QUICK_MEMBERS) if quick else whole
+        wanted = tuple(
+            cell for cell in run.cells if cell.table == protocol.table and cell.method in methods
+        )
+        if wanted:
+            found.append((run, wanted))
+    return found
+
+
 @dataclass(frozen=True)
 class _Task:
-    """One fit on one split."""
+    """One fit on one split, and those of its cells that were asked for."""
 
     protocol: Protocol
     problem: Partitions
     split: int
     run: Run
+    wanted: tuple[Cell, ...]
 
     def __str__(self) -> str:
-        return f"{self.problem.name} split {self.split} {self.run.method}"
+        return f"{self.problem.name} split {self.split} {self.run.name}"
 
-    def record_keys(self) -> list[Key]:
-        """The keys of the records that the fit gives."""
-        names = (self.protocol.table, self.problem.name, self.run.method)
+    def wanted_keys(self) -> list[Key]:
+        """The keys of the records that were asked for."""
         return [
-            (*names, config_text(config), self.run.members, self.split)
-            for config in self.run.configs
+            (cell.table, self.problem.name, cell.method, cell.config, self.run.members, self.split)
+            for cell in self.wanted
         ]
 
     def is_done(self, store: RecordStore) -> bool:
-        return all(key in store for key in self.record_keys())
+        return all(key in store for key in self.wanted_keys())
 
     def records(self, partition: Partition, n_jobs: int | None) -> list[Record]:
-        """Fit and measure."""
+        """Fit and fill all cells, asked for or not: it is the fit that costs."""
         start = time.perf_counter()
         model = self.run.build(self.run.members, self.protocol.random_state(self.split), n_jobs)
         with warnings.catch_warnings():
             if self.run.expected_warning is not None:
                 warnings.filterwarnings("ignore", message=self.run.expected_warning)
             model.fit(partition.X_train, partition.y_train)
-        errors = self.run.measure(model, partition.X_test, partition.y_test)
+            results = self.run.measure(model, partition)
         seconds = round(time.perf_counter() - start, 4)
-        return [
-            Record(
-                self.protocol.table, self.problem.name, self.run.method, config, self.run.members,
-                self.split, error=errors[config_text(config)], seconds=seconds,
-            )
-            for config in self.run.configs
-        ]  # fmt: skip
+        return [self._record(cell, results[cell], seconds) for cell in self.run.cells]
+
+    def _record(self, cell: Cell, result: float | Curve, seconds: float) -> Record:
+        curve = result if isinstance(result, Curve) else None
+        error = result.percent(len(result)) if isinstance(result, Curve) else result
+        return Record(
+            cell.table, self.problem.name, cell.method, read_config(cell.config), self.run.members,
+            self.split, error, seconds, curve,
+        )  # fmt: skip
 
 
 def _run_all(
@@ -252,11 +318,8 @@ def _run_all(
         if drawn != (task.problem.name, task.split):
             drawn = (task.problem.name, task.split)
             partition = task.problem.draw(task.split)
-        store.add(task.records(partition, n_jobs))
-
-
-def _smaller(run: Run) -> Run:
-    return replace(run, members=min(run.members, QUICK_MEMBERS))
+        found = task.records(partition, n_jobs)
+        store.add([record for record in found if record.key not in store])
 
 
 def _chosen(what: str, wanted: Sequence[str] | None, known: Sequence[str]) -> list[str]:

@@ -1,0 +1,180 @@
+"""One fit and the cells it fills; and a protocol, which is made of such fits."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.study.comparison import Comparison
+from orfeon.study.curve import Curve
+from orfeon.study.partitions import Partition
+from orfeon.study.published import read_config
+
+
+class Cell(NamedTuple):
+    """A cell of a published table, whatever the data set.
+
+    Examples
+    --------
+    >>> from orfeon.study import Cell
+    >>> Cell("martinez-5.8", "orientation", "keep=20%").method
+    'orientation'
+    """
+
+    table: str
+    method: str
+    config: str
+
+
+#: What a fit says of each of its cells: an error in percent, or the errors at all sizes.
+Results = Mapping[Cell, float | Curve]
+#: From the number of members, the seed and the number of threads to an estimator.
+Build = Callable[[int, int, int | None], Any]
+#: From a fitted estimator and the split it was fitted on to the results.
+Measure = Callable[[Any, Partition], Results]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One fit, which fills one cell or several, of one table or several.
+
+    Parameters
+    ----------
+    name : str
+        What is fitted.
+    cells : tuple of Cell
+        The cells that it fills.
+    members : int
+        Number of members that are trained.
+    build : callable
+        Makes the estimator from ``members``, ``random_state`` and ``n_jobs``.
+    measure : callable
+        Gives the results of the cells from the fitted estimator and the split.
+    expected_warning : str, optional
+        Pattern of a warning that the published settings are known to cause.
+
+    Examples
+    --------
+    >>> from orfeon.study import PROTOCOLS
+    >>> [(run.name, run.members) for run in PROTOCOLS["martinez-3.2"].runs]
+    [('cart', 1), ('igp_tree', 1)]
+    """
+
+    name: str
+    cells: tuple[Cell, ...]
+    members: int
+    build: Build
+    measure: Measure
+    expected_warning: str | None = None
+
+    def at_most(self, members: int) -> Run:
+        """The same run with fewer members.
+
+        Parameters
+        ----------
+        members : int
+            Largest number of members.
+
+        Returns
+        -------
+        Run
+            Without the cells of pools that are larger than that.
+
+        Examples
+        --------
+        >>> from orfeon.study import PROTOCOLS
+        >>> (run,) = PROTOCOLS["martinez-5.4"].runs
+        >>> len(run.cells), run.members, len(run.at_most(100).cells), run.at_most(100).members
+        (33, 1000, 12, 100)
+        """
+        members = min(members, self.members)
+        pools = [int(read_config(cell.config).get("initial_size", 1)) for cell in self.cells]
+        cells = [cell for cell, pool in zip(self.cells, pools, strict=True) if pool <= members]
+        return replace(self, members=members, cells=tuple(cells))
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a published table was made.
+
+    Parameters
+    ----------
+    table : str
+        The table.
+    stratified : bool
+        Whether splits keep the shares of the classes.
+    runs : tuple of Run
+        The fits that fill its cells.
+    files : mapping of str to str
+        Names of the data files that differ from those of the data sets.
+    seeded_as : str, optional
+        The table whose seeds are used, by default its own: tables that share their fits must
+        share their seeds.
+    conclude : callable, optional
+        Says in words and numbers what follows from all cells together.
+
+    Examples
+    --------
+    >>> from orfeon.study import PROTOCOLS
+    >>> PROTOCOLS["martinez-3.2"].files["german"]
+    'german_numeric'
+    """
+
+    table: str
+    stratified: bool
+    runs: tuple[Run, ...]
+    files: Mapping[str, str] = field(default_factory=dict, hash=False)
+    seeded_as: str | None = None
+    conclude: Callable[[Sequence[Comparison]], str] | None = None
+
+    def random_state(self, split: int) -> int:
+        """Seed of all fits on a split.
+
+        Parameters
+        ----------
+        split : int
+            Number of the split.
+
+        Returns
+        -------
+        int
+            The same for every method.
+
+        Examples
+        --------
+        >>> from orfeon.study import PROTOCOLS
+        >>> protocol = PROTOCOLS["martinez-3.2"]
+        >>> protocol.random_state(0) == protocol.random_state(1)
+        False
+        """
+        seed = zlib.crc32((self.seeded_as or self.table).encode())
+        words = np.random.SeedSequence([seed, split])
+        return int(words.generate_state(1)[0] >> 1)
+
+
+def error_percent(predictions: npt.ArrayLike, y: npt.ArrayLike) -> float:
+    """Share of wrong predictions, in percent.
+
+    Parameters
+    ----------
+    predictions, y : array-like
+        The predicted classes and the true ones.
+
+    Returns
+    -------
+    float
+        From 0 to 100.
+
+    Examples
+    --------
+    >>> from orfeon.study.runs import error_percent
+    >>> error_percent([0, 1, 1, 1], [0, 1, 1, 0])
+    25.0
+    """
+    wrong = np.asarray(predictions) != np.asarray(y)
+    return round(100.0 * float(np.mean(wrong)), 10)
