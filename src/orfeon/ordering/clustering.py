@@ -1,0 +1,267 @@
+"""Clustering: members that err on the same examples are grouped, and one of each group is kept.
+
+Two members are the further apart the less often they err together. Members are joined into groups
+step by step, the nearest two groups first, where the distance of two groups is that of their
+farthest members (complete linkage). From each group the member farthest from all others is kept.
+
+References
+----------
+Giacinto and Roli (2001). An approach to the automatic design of multiple classifier systems.
+Pattern Recognition Letters 22(1), 25-33.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ordering.curves import error_curve
+from orfeon.ordering.individual_error import member_errors
+from orfeon.ordering.rule import Arrangement, Rule
+from orfeon.ordering.selection import Selection
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: Whole numbers below this are exact in float32.
+_SINGLE = 2**24
+#: Shares of examples are compared in steps of one part in this many.
+_STEPS = 2**40
+#: Farther than any two members are.
+_FAR = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Clustering(Rule):
+    """One member of each group of members that err together.
+
+    There are as many groups as members are kept, so that the subsets of different sizes are not
+    nested. The size that the rule suggests is that of the subset whose vote has the least error on
+    the selection examples, the smallest of those tied.
+
+    Notes
+    -----
+    The distance of two members is the share of the examples, among those on which both vote, that
+    they do not both get wrong; that of members that never vote on the same example is 1. Of a group
+    the member is kept whose mean distance to the members of the other groups is the largest; of
+    those tied, and where there is only one group, the most accurate, then the first. Groups are
+    named by their first members; of pairs of groups at the same distance the first pair is joined.
+
+    Members that make no errors together, such as unpruned trees on their training set, are all at
+    the same distance: then the groups say nothing, and out-of-bag votes are the better choice.
+
+    Examples
+    --------
+    >>> from orfeon.ordering import order
+    >>> votes = [[1, 1, 0, 0, 0, 0], [1, 1, 0, 1, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1]]
+    >>> ordered = order(votes, [0, 0, 0, 0, 0, 0], rule="clustering")
+    >>> [kept.tolist() for kept in ordered.subsets]
+    [[0], [0, 3], [0, 2, 3], [0, 1, 2, 3]]
+    >>> ordered.error_curve.round(2), ordered.own_size
+    (array([0.33, 0.  , 0.  , 0.  ]), 2)
+    """
+
+    name: ClassVar[str] = "clustering"
+
+    def arrange(self, selection: Selection) -> Arrangement:
+        """Put the members in order.
+
+        Parameters
+        ----------
+        selection : Selection
+            What they say of the selection examples.
+
+        Returns
+        -------
+        Arrangement
+            The subsets, and the order in which members first appear in them; its criterion is the
+            least distance of two groups at each size, and 1 where there is one group.
+        """
+        distance, scale = error_distances(selection)
+        joined, heights = join_groups(distance)
+        slack = 0 if selection.is_complete else selection.n_members  # rounding of as many shares
+        subsets = representatives(distance, joined, member_errors(selection), slack)
+        members, place = np.unique(np.concatenate(subsets), return_index=True)
+        order = members[np.argsort(place)]
+        curve = subset_errors(selection, subsets)
+        criterion = np.concatenate([[1.0], heights[::-1] / scale])
+        return Arrangement(order, criterion, tuple(subsets), own_size=int(np.argmin(curve)) + 1)
+
+
+def error_distances(selection: Selection) -> tuple[Integers, float]:
+    """Distance of each pair of members: how much of the examples they do not both get wrong.
+
+    Parameters
+    ----------
+    selection : Selection
+        What the members say.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_members, n_members)
+        Distances in whole numbers, so that sums of them are exact.
+    float
+        What the distance 1 is in them.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.clustering import error_distances
+    >>> from orfeon.ordering.selection import read_selection
+    >>> distance, scale = error_distances(read_selection([[1, 1, 0], [1, 0, 1]], [0, 0, 0]))
+    >>> distance / scale
+    array([[0.33333333, 0.66666667],
+           [0.66666667, 0.33333333]])
+    """
+    dtype: Any = np.float32 if selection.total_weight < _SINGLE else np.float64
+    weights = selection.weights.astype(dtype)
+    wrong = (~selection.right & selection.answered).astype(dtype)
+    together = ((wrong * weights) @ wrong.T).astype(np.float64)
+    if selection.is_complete:
+        return selection.total_weight - together.astype(np.int64), float(selection.total_weight)
+    voted = selection.answered.astype(dtype)
+    both = ((voted * weights) @ voted.T).astype(np.float64)
+    share = np.divide(together, both, out=np.zeros_like(both), where=both > 0)
+    return _STEPS - np.rint(share * _STEPS).astype(np.int64), float(_STEPS)
+
+
+def join_groups(distance: Integers) -> tuple[Integers, Integers]:
+    """Join members into groups, always the two nearest ones, until all are in one.
+
+    Parameters
+    ----------
+    distance : ndarray of int64 of shape (n_members, n_members)
+        Distance of each pair of members, symmetric; the diagonal does not count.
+
+    Returns
+    -------
+    joined : ndarray of shape (n_members - 1, 2)
+        The two groups that each step joins, named by their first members, the lower one first.
+    heights : ndarray of shape (n_members - 1,)
+        Their distances: those of their farthest members. They never decrease.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ordering.clustering import join_groups
+    >>> place = np.array([0, 1, 5, 7])
+    >>> joined, heights = join_groups(np.abs(place - place[:, None]))
+    >>> joined.tolist(), heights.tolist()
+    ([[0, 1], [2, 3], [0, 2]], [1, 2, 7])
+    """
+    n_members = len(distance)
+    # Row a holds the groups after a only, so that the first least entry is the first pair.
+    far = distance.astype(np.int64)
+    far[np.tri(n_members, dtype=bool)] = _FAR
+    nearest = np.argmin(far, axis=1)
+    least = far[np.arange(n_members), nearest]
+    joined = np.empty((max(n_members - 1, 0), 2), np.int64)
+    heights = np.empty(len(joined), np.int64)
+    for step in range(len(joined)):
+        a = int(np.argmin(least))
+        b = int(nearest[a])
+        joined[step], heights[step] = (a, b), least[a]
+        np.maximum(far[:a, a], far[:a, b], out=far[:a, a])
+        np.maximum(far[a, a + 1 : b], far[a + 1 : b, b], out=far[a, a + 1 : b])
+        np.maximum(far[a, b + 1 :], far[b, b + 1 :], out=far[a, b + 1 :])
+        far[:b, b] = far[b] = least[b] = _FAR
+        # Distances only grow, so that no other group has become anyone's nearest.
+        stale = np.flatnonzero((nearest[:b] == a) | (nearest[:b] == b))
+        stale = np.append(stale, a)
+        nearest[stale] = np.argmin(far[stale], axis=1)
+        least[stale] = far[stale, nearest[stale]]
+    return joined, heights
+
+
+def representatives(
+    distance: Integers, joined: Integers, errors: Floats, slack: int = 0
+) -> list[Integers]:
+    """The member kept of each group, for every number of groups.
+
+    Parameters
+    ----------
+    distance : ndarray of int64 of shape (n_members, n_members)
+        Distance of each pair of members.
+    joined : ndarray of shape (n_members - 1, 2)
+        What :func:`join_groups` found.
+    errors : ndarray of shape (n_members,)
+        Error of each member.
+    slack : int, default=0
+        Sums of distances that differ by no more than this are the same.
+
+    Returns
+    -------
+    list of ndarray
+        The members kept of 1, 2, ... groups, in ascending order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ordering.clustering import join_groups, representatives
+    >>> place = np.array([0, 1, 5, 7])
+    >>> distance = np.abs(place - place[:, None])
+    >>> kept = representatives(distance, join_groups(distance)[0], np.array([0.2, 0.3, 0.2, 0.1]))
+    >>> [members.tolist() for members in kept]
+    [[3], [0, 3], [0, 2, 3], [0, 1, 2, 3]]
+    """
+    n_members = len(distance)
+    outside = distance.sum(axis=1) - np.diagonal(distance)  # to the members of other groups
+    groups = {t: np.array([t]) for t in range(n_members)}
+    kept = np.arange(n_members)  # of the group that each first member names
+    found = [np.arange(n_members)]
+    for a, b in joined.tolist():
+        one, other = groups[a], groups.pop(b)
+        outside[one] -= distance[np.ix_(one, other)].sum(axis=1)
+        outside[other] -= distance[np.ix_(other, one)].sum(axis=1)
+        groups[a] = both = np.sort(np.concatenate([one, other]))
+        # The number of members outside is the same for all of the group: sums are enough.
+        farthest = both[outside[both] >= outside[both].max() - slack]
+        kept[a] = farthest[np.argmin(errors[farthest])]
+        found.append(np.sort(kept[list(groups)]))
+    return found[::-1]
+
+
+def subset_errors(selection: Selection, subsets: list[Integers]) -> Floats:
+    """Error of the vote of each of some subsets that differ little from one to the next.
+
+    Parameters
+    ----------
+    selection : Selection
+        What the members say.
+    subsets : list of ndarray
+        Members.
+
+    Returns
+    -------
+    ndarray of shape (n_subsets,)
+        Share of the weight of the examples that each vote decides wrongly; an example that nobody
+        votes on is wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ordering.clustering import subset_errors
+    >>> from orfeon.ordering.selection import read_selection
+    >>> selection = read_selection([[0, 1, 1], [1, 0, 1], [0, 0, 0]], [0, 0, 1])
+    >>> subset_errors(selection, [np.array([2]), np.array([0, 1]), np.array([0, 1, 2])]).round(2)
+    array([0.33, 0.  , 0.  ])
+    """
+    if selection.member_weights is not None:  # their sums are rounded: each vote is summed anew
+        return error_curve(selection, np.arange(selection.n_members), subsets)
+    everyone = np.arange(selection.n_examples)
+    counts = np.zeros((selection.n_examples, selection.n_classes), np.int64)
+    errors = np.empty(len(subsets))
+    before: set[int] = set()
+    for u, kept in enumerate(subsets):
+        now = set(kept.tolist())
+        for members, change in ((now - before, 1), (before - now, -1)):
+            for t in members:
+                voted = np.flatnonzero(selection.answered[t])
+                counts[voted, selection.said[t, voted]] += change
+        before = now
+        decided = np.argmax(counts, axis=1)
+        wrong = (decided != selection.y) | (counts[everyone, decided] == 0)
+        errors[u] = (wrong @ selection.weights) / selection.total_weight
+    return errors

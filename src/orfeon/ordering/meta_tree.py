@@ -1,0 +1,168 @@
+"""Selection by a pruned tree: members whose votes a small tree needs are kept.
+
+A decision tree is grown whose attributes are the votes of the members, and pruned by
+cost-complexity. Members that the pruned tree does not ask are discarded; those that are left vote
+as before.
+
+References
+----------
+Prodromidis and Stolfo (2001). Cost complexity-based pruning of ensemble classifiers. Knowledge and
+Information Systems 3(4), 449-469.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ordering.individual_error import member_errors
+from orfeon.ordering.rule import Arrangement, Rule
+from orfeon.ordering.selection import Selection
+from orfeon.trees.cart import CARTClassifier, PruningRule
+
+Target = Literal["vote", "class"]
+
+#: Importances are compared to this many decimals, beyond which there is rounding only.
+_DECIMALS = 12
+
+
+@dataclass(frozen=True)
+class MetaTree(Rule):
+    """Members that a pruned tree over all their votes asks, by their importance in it.
+
+    The members that it does not ask follow by their own errors. The size that the rule suggests is
+    the number of members that the tree asks, at least one.
+
+    Parameters
+    ----------
+    target : {"vote", "class"}, default="vote"
+        What the tree is to predict: the decision of the whole ensemble, so that it is a model of
+        the ensemble, or the class of the example.
+    pruning : "cv" or float, default="cv"
+        The price of a leaf, as a share of the examples; or by cross-validation. The higher it is,
+        the fewer members are kept; 0 prunes what does not lower the error.
+    pruning_rule : {"1se", "min"}, default="1se"
+        With cross-validation: the smallest tree within one standard error of the least error, or
+        the one of least error.
+    n_folds : int, default=10
+        Folds of the cross-validation. Examples with the same votes and the same target share one.
+    random_state : int, default=0
+        Fixes the folds, and the choice between equally good tests.
+
+    Notes
+    -----
+    The tree is a :class:`orfeon.CARTClassifier` with Gini impurity; votes are categorical
+    attributes, missing where a member does not vote. Of members that vote alike only the first can
+    be in the tree.
+
+    Examples
+    --------
+    >>> from orfeon.ordering import order
+    >>> votes = [[0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1], [0, 1, 0, 0, 1, 1]]
+    >>> ordered = order(votes, [0, 0, 0, 0, 1, 1], rule="meta_tree", pruning=0.0)
+    >>> ordered.order, ordered.criterion, ordered.own_size
+    (array([1, 0, 2]), array([1., 0., 0.]), 1)
+    """
+
+    name: ClassVar[str] = "meta_tree"
+
+    target: Target = "vote"
+    pruning: Literal["cv"] | float = "cv"
+    pruning_rule: PruningRule = "1se"
+    n_folds: int = 10
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("target", Target), ("pruning_rule", PruningRule)):
+            given, words = getattr(self, name), get_args(allowed)
+            if given not in words:
+                raise ValueError(
+                    f"{name}={given!r} is not allowed; use {' or '.join(map(repr, words))}."
+                )
+        price: Any = self.pruning
+        is_number = isinstance(price, Real) and not isinstance(price, bool)
+        if price != "cv" and not (is_number and 0 <= price < np.inf):
+            raise ValueError(
+                f'pruning={price!r} is not allowed; use "cv" or a number that is not negative.'
+            )
+        if self.n_folds < 2:
+            raise ValueError(f"n_folds={self.n_folds} is not allowed; at least 2 are needed.")
+
+    def arrange(self, selection: Selection) -> Arrangement:
+        """Put the members in order.
+
+        Parameters
+        ----------
+        selection : Selection
+            What they say of the selection examples.
+
+        Returns
+        -------
+        Arrangement
+            The order; its criterion is the importance of each member in the tree, 0 for those that
+            are not in it.
+        """
+        importance, is_used = self._ask_tree(selection)
+        order = np.lexsort((member_errors(selection), -importance, ~is_used))
+        used = max(1, int(is_used.sum()))
+        return Arrangement(order.astype(np.int64), importance[order], own_size=used)
+
+    def _ask_tree(
+        self, selection: Selection
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        """Importance of each member in the pruned tree, and which members are in it."""
+        first = _first_of_those_alike(selection.said)
+        votes: Any = np.where(selection.said[first] >= 0, selection.said[first], np.nan).T
+        target = selection.y if self.target == "class" else decisions(selection)
+        tree = CARTClassifier(
+            pruning=self.pruning,
+            pruning_rule=self.pruning_rule,
+            n_folds=self.n_folds,
+            # A subset of two categories is a cut, which is found faster.
+            categorical_features=None if selection.n_classes <= 2 else range(len(first)),
+            random_state=self.random_state,
+        ).fit(votes, target, sample_weight=selection.weights)
+        importance = np.zeros(selection.n_members)
+        importance[first] = np.round(tree.feature_importances_, _DECIMALS)
+        is_used = np.zeros(selection.n_members, dtype=bool)
+        forest = tree.forest_
+        is_used[first[forest.attribute[~forest.is_leaf]]] = True
+        return importance, is_used
+
+
+def decisions(selection: Selection) -> npt.NDArray[np.int64]:
+    """The class that all members together decide for, for each example.
+
+    Parameters
+    ----------
+    selection : Selection
+        What the members say.
+
+    Returns
+    -------
+    ndarray of shape (n_examples,)
+        Class codes; the first of those tied.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.meta_tree import decisions
+    >>> from orfeon.ordering.selection import read_selection
+    >>> decisions(read_selection([[0, 1, 2], [0, 2, 1], [2, 2, 0]], [0, 1, 2]))
+    array([0, 2, 0])
+    """
+    support = np.zeros((selection.n_examples, selection.n_classes))
+    # Member by member, so that rounding is the same for all examples.
+    for votes, weight in zip(selection.said, selection.vote_weights, strict=True):
+        voted = np.flatnonzero(votes >= 0)
+        support[voted, votes[voted]] += weight
+    return np.asarray(np.argmax(support, axis=1), dtype=np.int64)
+
+
+def _first_of_those_alike(said: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """The members, but of those with the same votes the first only."""
+    rows = [votes.tobytes() for votes in said]
+    return np.array(sorted({row: t for t, row in reversed(list(enumerate(rows)))}.values()))
