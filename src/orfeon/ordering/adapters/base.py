@@ -33,7 +33,7 @@ class FittedEnsemble(ABC):
     >>> members = adapt(BaggingClassifier(n_estimators=20, random_state=0).fit(X, y))
     >>> members.answers(X).shape, members.n_classes
     ((20, 100), 3)
-    >>> round(members.out_of_bag(X, y).mean(), 1)
+    >>> round(float(members.out_of_bag(X, y).mean()), 1)
     0.4
     >>> len(members.subset([7, 2, 11]))
     3
