@@ -31,6 +31,8 @@ _HOMES = {
     "OutputSmearingRegressor": "orfeon.ensembles",
     "PartitionedClassifier": "orfeon.ensembles",
     "PartitionedRegressor": "orfeon.ensembles",
+    "PrunedClassifier": "orfeon.ordering",
+    "PrunedRegressor": "orfeon.ordering",
     "RandomForestClassifier": "orfeon.ensembles",
     "RandomForestRegressor": "orfeon.ensembles",
     "RandomSubspaceClassifier": "orfeon.ensembles",
@@ -50,6 +52,7 @@ _HOMES = {
     "export_text": "orfeon.rendering",
     "order": "orfeon.ordering",
     "plot_tree": "orfeon.rendering",
+    "prune": "orfeon.ordering",
 }
 
 if TYPE_CHECKING:
@@ -81,7 +84,10 @@ if TYPE_CHECKING:
         Forest,
     )
     from orfeon.ordering import (
+        PrunedClassifier,
+        PrunedRegressor,
         order,
+        prune,
     )
     from orfeon.rendering import (
         export_graphviz,
@@ -132,6 +138,8 @@ __all__ = [
     "OutputSmearingRegressor",
     "PartitionedClassifier",
     "PartitionedRegressor",
+    "PrunedClassifier",
+    "PrunedRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomSubspaceClassifier",
@@ -152,6 +160,7 @@ __all__ = [
     "export_text",
     "order",
     "plot_tree",
+    "prune",
 ]
 
 

@@ -40,6 +40,9 @@ Floats = npt.NDArray[np.float64]
 #: Where someone watches, a block has about this many examples, so that there is something to see.
 _WATCHED = 1 << 18
 
+#: What members were drawn by that were chosen from among others: nothing that can be drawn again.
+CHOSEN = "chosen from among others"
+
 ENSEMBLE: dict[str, list[Any]] = {
     "n_estimators": [Interval(Integral, 1, None, closed="left")],
     "warm_start": ["boolean"],
@@ -464,6 +467,11 @@ class _Before:
             refusal = (
                 "warm_start=True goes on with the attributes, the classes and the kind of members "
                 "of the fit before, and these are others; use warm_start=False to begin anew."
+            )
+        elif ensemble._is_sequential and any(key == CHOSEN for _, key in self.history):
+            refusal = (
+                "the members there are were chosen from among others, and this method trains each "
+                "on what those before it got wrong; use warm_start=False to begin anew."
             )
         if refusal is not None:
             raise ValueError(refusal)

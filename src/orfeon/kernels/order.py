@@ -13,7 +13,7 @@ from orfeon.kernels.jit import kernel, step
 
 
 @step
-def _decide(score, decided, i, vote, weight):  # type: ignore[no-untyped-def]
+def _decide(score, decided, i, vote, weight):
     """Add a vote to example i; the decision changes when the class added is now ahead."""
     score[i, vote] += weight
     old = decided[i]
@@ -26,7 +26,7 @@ def _decide(score, decided, i, vote, weight):  # type: ignore[no-untyped-def]
 
 
 @step
-def _decide_anew(score, decided, i):  # type: ignore[no-untyped-def]
+def _decide_anew(score, decided, i):
     """The class of most votes, none when there is no vote."""
     best, winner = 0.0, -1
     for c in range(score.shape[1]):
@@ -36,7 +36,7 @@ def _decide_anew(score, decided, i):  # type: ignore[no-untyped-def]
 
 
 @step
-def _would_win(score, decided, i, vote, weight):  # type: ignore[no-untyped-def]
+def _would_win(score, decided, i, vote, weight):
     """The decision on example i with one more vote."""
     old = decided[i]
     if vote < 0 or vote == old:
@@ -50,7 +50,7 @@ def _would_win(score, decided, i, vote, weight):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def vote_curve(votes, order, y, weights, vote_weights, score, errors):  # type: ignore[no-untyped-def]
+def vote_curve(votes, order, y, weights, vote_weights, score, errors):
     """Weight of the examples that the first 1, 2, ... members of an order decide wrongly."""
     n = votes.shape[1]
     decided = np.full(n, -1, np.int32)
@@ -71,7 +71,7 @@ def vote_curve(votes, order, y, weights, vote_weights, score, errors):  # type: 
 
 
 @step
-def _contested(score, decided, weights, y, largest, listed):  # type: ignore[no-untyped-def]
+def _contested(score, decided, weights, y, largest, listed):
     """Examples that one more vote may decide; the weight of the others that are wrong."""
     n_listed, wrong = 0, 0
     for i in range(len(y)):
@@ -91,7 +91,7 @@ def _contested(score, decided, weights, y, largest, listed):  # type: ignore[no-
 
 
 @step
-def _best_addition(votes, y, weights, vote_weights, score, decided, used, largest, listed):  # type: ignore[no-untyped-def]
+def _best_addition(votes, y, weights, vote_weights, score, decided, used, largest, listed):
     """The unused member with which the vote errs least, and the weight of its errors."""
     n_listed, base = _contested(score, decided, weights, y, largest, listed)
     best, least = -1, np.int64(0)
@@ -111,7 +111,7 @@ def _best_addition(votes, y, weights, vote_weights, score, decided, used, larges
 
 
 @kernel
-def reduce_error(votes, y, weights, vote_weights, score, order, errors):  # type: ignore[no-untyped-def]
+def reduce_error(votes, y, weights, vote_weights, score, order, errors):
     """Each member in turn is the one that lets the vote of all chosen err least."""
     n_members, n = votes.shape
     decided = np.full(n, -1, np.int32)
@@ -129,7 +129,7 @@ def reduce_error(votes, y, weights, vote_weights, score, order, errors):  # type
 
 
 @step
-def _take_out(votes, t, weight, score, decided):  # type: ignore[no-untyped-def]
+def _take_out(votes, t, weight, score, decided):
     """Take a member's votes back."""
     for i in range(votes.shape[1]):
         vote = votes[t, i]
@@ -140,7 +140,7 @@ def _take_out(votes, t, weight, score, decided):  # type: ignore[no-untyped-def]
 
 
 @step
-def _replace_members(  # type: ignore[no-untyped-def]
+def _replace_members(
     votes, y, weights, vote_weights, score, decided, used, largest, listed, chosen, wrong
 ):
     """Go once through the chosen members; each gives way to a better one. Returns the error."""
@@ -164,7 +164,7 @@ def _replace_members(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def backfit(votes, y, weights, vote_weights, score, max_passes, chosen, errors, subsets):  # type: ignore[no-untyped-def]
+def backfit(votes, y, weights, vote_weights, score, max_passes, chosen, errors, subsets):
     """Reduce-error in which the members chosen before may be replaced after each choice.
 
     Row u of ``subsets`` is the set of u + 1 members.
@@ -195,7 +195,7 @@ def backfit(votes, y, weights, vote_weights, score, max_passes, chosen, errors, 
 
 
 @kernel
-def complementarity(votes, y, weights, vote_weights, score, first, order, gains):  # type: ignore[no-untyped-def]
+def complementarity(votes, y, weights, vote_weights, score, first, order, gains):
     """Each member in turn is right on most of the examples that those chosen decide wrongly."""
     n_members, n = votes.shape
     decided = np.full(n, -1, np.int32)
@@ -225,7 +225,7 @@ def complementarity(votes, y, weights, vote_weights, score, first, order, gains)
 
 
 @kernel
-def margin_distance(gram, product, totals, sizes, scale, pull, order, chosen_values):  # type: ignore[no-untyped-def]
+def margin_distance(gram, product, totals, sizes, scale, pull, order, chosen_values):
     """Each member in turn brings the sum S of the chosen c_t nearest to the objective point.
 
     The squared distance grows by ``scale * (2 S.c_k + |c_k|^2) - pull * sum(c_k)``, up to a factor.
@@ -248,7 +248,7 @@ def margin_distance(gram, product, totals, sizes, scale, pull, order, chosen_val
 
 
 @kernel
-def weigh_signs(signs, weights, sign, sums):  # type: ignore[no-untyped-def]
+def weigh_signs(signs, weights, sign, sums):
     """Weight of the examples on which each member has this sign; ``signs`` has a row an example."""
     sums[:] = 0.0
     for i in range(len(weights)):
@@ -258,7 +258,7 @@ def weigh_signs(signs, weights, sign, sums):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def squared_errors(said, sums, counts, y, weights, before, errors, helped):  # type: ignore[no-untyped-def]
+def squared_errors(said, sums, counts, y, weights, before, errors, helped):
     """Squared error of the mean with each further member, and the weight of examples it helps.
 
     ``said`` has a row an example, NaN where a member says nothing: the loss then stays ``before``.

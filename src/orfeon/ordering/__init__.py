@@ -16,13 +16,18 @@ _HOMES = {
     "MarginDistance": "margin_distance",
     "Order": "ordered",
     "Orientation": "orientation",
+    "PrunedClassifier": "pruned",
+    "PrunedRegressor": "pruned",
     "RandomOrder": "random_order",
     "ReduceError": "reduce_error",
     "Rule": "rule",
     "Selection": "selection",
+    "SizeChoice": "sizes",
+    "choose_size": "sizes",
     "error_curve": "curves",
     "order": "ordered",
     "order_chunks": "ordered",
+    "prune": "cut",
     "read_selection": "selection",
     "reference_direction": "orientation",
 }
@@ -31,16 +36,19 @@ if TYPE_CHECKING:
     from orfeon.ordering.boosting_based import BoostingBased
     from orfeon.ordering.complementarity import Complementarity
     from orfeon.ordering.curves import error_curve
+    from orfeon.ordering.cut import prune
     from orfeon.ordering.gram import CorrectnessGram
     from orfeon.ordering.individual_error import IndividualError
     from orfeon.ordering.kappa import Kappa
     from orfeon.ordering.margin_distance import MarginDistance
     from orfeon.ordering.ordered import Order, order, order_chunks
     from orfeon.ordering.orientation import Orientation, reference_direction
+    from orfeon.ordering.pruned import PrunedClassifier, PrunedRegressor
     from orfeon.ordering.random_order import RandomOrder
     from orfeon.ordering.reduce_error import ReduceError
     from orfeon.ordering.rule import RULES, Arrangement, Rule
     from orfeon.ordering.selection import Selection, read_selection
+    from orfeon.ordering.sizes import SizeChoice, choose_size
 
 __all__ = [
     "RULES",
@@ -53,13 +61,18 @@ __all__ = [
     "MarginDistance",
     "Order",
     "Orientation",
+    "PrunedClassifier",
+    "PrunedRegressor",
     "RandomOrder",
     "ReduceError",
     "Rule",
     "Selection",
+    "SizeChoice",
+    "choose_size",
     "error_curve",
     "order",
     "order_chunks",
+    "prune",
     "read_selection",
     "reference_direction",
 ]

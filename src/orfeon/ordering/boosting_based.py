@@ -47,7 +47,7 @@ class BoostingBased(Rule):
     >>> votes = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 0], [1, 1, 0, 0, 0]]
     >>> ordered = order(votes, [0, 0, 0, 0, 0], rule="boosting_based")
     >>> ordered.order, ordered.criterion.round(3)
-    (array([0, 2, 1]), array([0.4  , 0.333, 0.5  ]))
+    (array([0, 2, 1]), array([0.4  , 0.333, 0.312]))
     """
 
     name: ClassVar[str] = "boosting_based"
@@ -111,7 +111,7 @@ def _weighted_errors(signs: npt.NDArray[np.int8], weights: Floats, is_complete: 
     wrong, right = np.empty(signs.shape[1]), np.empty(signs.shape[1])
     kernels.weigh_signs(signs, weights, np.int8(-1), wrong)
     if is_complete:
-        return wrong / weights.sum()
+        return np.asarray(wrong / weights.sum())
     kernels.weigh_signs(signs, weights, np.int8(1), right)
     voted = wrong + right
     return np.where(voted > 0, wrong / np.where(voted > 0, voted, 1.0), 0.5)

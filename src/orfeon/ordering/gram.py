@@ -54,8 +54,8 @@ class CorrectnessGram:
     >>> gram.add(first)
     >>> gram.add(second)
     >>> gram.matrix
-    array([[ 5., -1.],
-           [-1.,  5.]], dtype=float32)
+    array([[5., 1.],
+           [1., 5.]], dtype=float32)
     """
 
     def __init__(self, n_members: int, *, with_products: bool = True) -> None:
@@ -125,7 +125,7 @@ class CorrectnessGram:
 
     def _add(self, selection: Selection) -> None:
         single = selection.total_weight < _SINGLE
-        signs = selection.correctness.astype(np.float32 if single else np.float64)
+        signs: Any = selection.correctness.astype(np.float32 if single else np.float64)
         weighted = signs
         if selection.weights.max() > 1:
             weighted = signs * selection.weights.astype(signs.dtype)

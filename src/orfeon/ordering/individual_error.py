@@ -7,6 +7,7 @@ validation set. Accurate members alike do not make a better vote, and that is wh
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -77,7 +78,7 @@ def _without_rounding(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64
     """Numbers that are the same but for rounding made the same."""
     order = np.argsort(values, kind="stable")
     same = values.copy()
-    for before, after in zip(order[:-1], order[1:], strict=True):
+    for before, after in pairwise(order):
         if values[after] - same[before] <= TOLERANCE * abs(values[after]):
             same[after] = same[before]
     return same

@@ -9,7 +9,7 @@ Conference on Machine Learning, 211-218.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -82,15 +82,15 @@ def pairwise_kappa(selection: Selection) -> Floats:
     n_members = selection.n_members
     small = selection.total_weight < _SINGLE
     dtype = np.float32 if small else np.float64
-    weights = selection.weights.astype(dtype)
-    known = selection.answered.astype(dtype)
+    weights: Any = selection.weights.astype(dtype)
+    known: Any = selection.answered.astype(dtype)
     agree = np.zeros((n_members, n_members))
     by_chance = np.zeros((n_members, n_members))
     both: npt.NDArray[np.float64] | float = float(selection.total_weight)
     if not selection.is_complete:
         both = ((known * weights) @ known.T).astype(np.float64)
     for c in range(selection.n_classes):
-        votes = (selection.said == c).astype(dtype)
+        votes: Any = (selection.said == c).astype(dtype)
         weighted = votes * weights
         agree += weighted @ votes.T
         if selection.is_complete:

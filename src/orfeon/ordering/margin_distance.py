@@ -100,7 +100,7 @@ class MarginDistance(Rule):
             numbers = tuple(part.astype(np.float64) for part in numbers)
             factors = (1.0, float(pull))
         order, growth = np.empty(n_members, np.int64), np.empty(n_members, numbers[0].dtype)
-        kernels.margin_distance(gram.matrix, *numbers, *factors, order, growth)
+        kernels.margin_distance(gram.matrix, *numbers, *factors, order, growth)  # type: ignore[call-arg]
         start = float(objective) ** 2 * gram.total_weight
         squared = start + np.cumsum(growth / factors[0]) / n_members**2
         return Arrangement(order, np.sqrt(np.maximum(squared, 0.0) * (gram.step or 1.0)))

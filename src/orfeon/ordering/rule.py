@@ -29,7 +29,7 @@ _HOMES = {
 RULES = tuple(_HOMES)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Arrangement:
     """What a rule makes of the members.
 

@@ -31,7 +31,7 @@ _TABLE = 1 << 16
 NO_VOTE = -1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Selection:
     """What members say of the selection examples.
 
@@ -213,13 +213,15 @@ def read_selection(
     if task is None:
         is_number = type_of_target(labels).startswith("continuous")
         task = "regression" if is_number else "classification"
+    codes: npt.NDArray[Any]
+    targets: npt.NDArray[Any]
+    classes: npt.NDArray[Any] | None = None
     if task == "regression":
-        codes, targets, n_classes, classes = _numbers(said, absent), _targets(labels), 0, None
+        codes, targets = _numbers(said, absent), _targets(labels)
     else:
         codes, targets, classes = _codes(said, absent, labels)
-        n_classes = len(classes)
     read = Selection(
-        codes, targets, weights, n_classes, step,
+        codes, targets, weights, 0 if classes is None else len(classes), step,
         _read_member_weights(member_weights, len(codes)), classes,
     )  # fmt: skip
     return _those_that_count(read)

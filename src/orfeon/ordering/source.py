@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from orfeon.ordering.selection import NO_VOTE, Selection, Task, read_selection
 On = Literal["examples", "out_of_bag"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Source:
     """The votes that members are ordered by, and those that tell how good the order is.
 
@@ -102,12 +102,13 @@ def read_source(
 
 def _can_be_asked(given: Any) -> bool:
     """Whether it is an ensemble or a list of estimators, and no matrix."""
-    if isinstance(given, list | tuple) and len(given):
+    if isinstance(given, Sequence) and not isinstance(given, str | bytes) and len(given):
         first = given[0]
-        if isinstance(first, tuple) and len(first) == 2:
-            first = first[1]
-        return hasattr(first, "fit") or hasattr(first, "predict")
-    return hasattr(given, "fit") or hasattr(given, "predict") or hasattr(given, "votes")
+        if isinstance(first, list | tuple) and len(first) == 2 and isinstance(first[0], str):
+            given = first[1]
+        else:
+            given = first
+    return hasattr(given, "fit") or hasattr(given, "predict")
 
 
 def _ask(ensemble: Any, X: Any, y: Any, sample_weight: Any, on: On) -> Source:

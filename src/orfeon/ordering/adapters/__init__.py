@@ -18,14 +18,15 @@ from orfeon.ordering.adapters.base import FittedEnsemble
 from orfeon.ordering.adapters.estimators import FittedEstimators
 from orfeon.ordering.adapters.own import OwnEnsemble
 from orfeon.ordering.adapters.pipelines import EnsembleInPipeline
+from orfeon.ordering.pruned import PrunedClassifier, PrunedRegressor
 
 __all__ = ["FittedEnsemble", "adapt"]
 
 KINDS = (
-    "ensembles of orfeon; BaggingClassifier, BaggingRegressor, RandomForestClassifier, "
-    "RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor, AdaBoostClassifier, "
-    "VotingClassifier and VotingRegressor of scikit-learn; pipelines that end in one of these; "
-    "lists of fitted classifiers or regressors, or of (name, estimator)"
+    "ensembles of orfeon, pruned or not; BaggingClassifier, BaggingRegressor, "
+    "RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor, "
+    "AdaBoostClassifier, VotingClassifier and VotingRegressor of scikit-learn; pipelines that "
+    "end in one of these; lists of fitted classifiers or regressors, or of (name, estimator)"
 )
 
 
@@ -56,6 +57,9 @@ def adapt(ensemble: Any) -> FittedEnsemble:
     >>> members.subset([3, 1])
     RandomForestClassifier(n_estimators=2, random_state=0)
     """
+    if isinstance(ensemble, PrunedClassifier | PrunedRegressor):
+        check_is_fitted(ensemble, "ensemble_")
+        ensemble = ensemble.ensemble_
     if isinstance(ensemble, IndependentEnsemble):
         check_is_fitted(ensemble, "members_")
         return OwnEnsemble(ensemble)

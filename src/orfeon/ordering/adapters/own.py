@@ -11,13 +11,12 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
+from orfeon.ensembles.base import CHOSEN
 from orfeon.ensembles.leaving_out import LeavingOut
 from orfeon.ensembles.partitioned import PartitionedClassifier, PartitionedRegressor
 from orfeon.ensembles.units import hash_rows
 from orfeon.ordering.adapters.base import FittedEnsemble, Integers, Mask
 
-#: What the members of a subset were drawn by: nothing that could be drawn again.
-_CHOSEN = "chosen from among others"
 #: Key of the generators of a subset, which no member and no other use has.
 _FRESH = 2**32 - 4
 
@@ -88,7 +87,7 @@ class OwnEnsemble(FittedEnsemble):
             smaller.warm_start = False
         # A member's place no longer says what it was drawn from: it is not drawn again, and
         # members that are added later have generators of their own.
-        smaller._history = [(range(len(index)), _CHOSEN)]
+        smaller._history = [(range(len(index)), CHOSEN)]
         old = self.ensemble._sequence
         key = (*old.spawn_key, _FRESH)
         smaller._sequence = np.random.SeedSequence(old.entropy, spawn_key=key)

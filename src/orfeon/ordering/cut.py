@@ -1,0 +1,99 @@
+"""Keep the members that matter: ``prune()``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ordering.ordered import Keep, Order, order_source
+from orfeon.ordering.rule import Rule, as_rule
+from orfeon.ordering.source import On, Source, read_source
+
+
+def prune(
+    ensemble: Any,
+    X: Any,
+    y: Any,
+    *,
+    rule: str | Rule = "margin_distance",
+    keep: Keep | npt.ArrayLike = 0.2,
+    on: On = "examples",
+    sample_weight: Any = None,
+    **options: Any,
+) -> Any:
+    """Order the members of a fitted ensemble and keep the first of them.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, list of fitted estimators, or array of shape (n_members, n_examples)
+        An ensemble of orfeon; scikit-learn's bagging, random forests, extra-trees, AdaBoost and
+        voting; a pipeline that ends in one of these; fitted classifiers or regressors; or a matrix
+        of votes, with ``X=None``. It is left as it is.
+    X : array or data frame of shape (n_examples, n_attributes)
+        The selection examples, by which members are ordered: usually the training set.
+    y : array of shape (n_examples,)
+        Their labels or targets.
+    rule : str or Rule, default="margin_distance"
+        How members are ordered: see :func:`orfeon.order`. For regressors "reduce_error" or
+        "complementarity".
+    keep : float, int, "auto", "rule" or array of int, default=0.2
+        A share of the members; a number of them; ``"auto"``, the size of least cross-validated
+        error; ``"rule"``, the size that the rule suggests; or the very members to keep, such as the
+        subset that a search found, whatever the rule.
+    on : {"examples", "out_of_bag"}, default="examples"
+        Whether all members vote on all the examples, or only on those they were not trained on.
+    sample_weight : array of shape (n_examples,), optional
+        Weights of the examples.
+    **options
+        Options of the rule, such as ``p`` of "margin_distance".
+
+    Returns
+    -------
+    ensemble of the same kind
+        Fitted, with the kept members in the order found: it predicts as they do together. It has
+        the attributes ``order_`` (an :class:`~orfeon.ordering.Order`), ``error_curve_`` and
+        ``kept_`` (the indices of its members in the whole), unless it is a list or a matrix.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier, CARTClassifier, prune
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> X_test, y_test = make_waveform(5000, random_state=1)
+    >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 200, random_state=0).fit(X, y)
+    >>> small = prune(bag, X, y)
+    >>> len(small), round(bag.score(X_test, y_test), 3), round(small.score(X_test, y_test), 3)
+    (40, 0.747, 0.787)
+    """
+    chosen = as_rule(rule, **options)
+    source = read_source(ensemble, X, y, sample_weight, on=on)
+    if not isinstance(keep, str) and np.ndim(keep) == 1:
+        return _cut(ensemble, source, np.asarray(keep), None)
+    found = order_source(source, chosen)
+    _refuse_new_weights(ensemble, found)
+    return _cut(ensemble, source, found.members(keep), found)  # type: ignore[arg-type]
+
+
+def _cut(ensemble: Any, source: Source, kept: npt.NDArray[Any], found: Order | None) -> Any:
+    """The ensemble of the kept members, with what is known of their order."""
+    if source.ensemble is None:
+        return np.asarray(ensemble)[kept]
+    smaller = source.ensemble.subset(kept)
+    if isinstance(smaller, list | tuple):
+        return smaller
+    smaller.kept_ = kept
+    if found is not None:
+        smaller.order_ = found.without_source()
+        smaller.error_curve_ = found.error_curve
+    return smaller
+
+
+def _refuse_new_weights(ensemble: Any, found: Order) -> None:
+    """Refuse weights of votes that come from the rule: the ensemble has no place for them."""
+    if getattr(found.rule, "weighted_vote", False):
+        raise ValueError(
+            f"{found.rule!r} gives the votes weights, and {type(ensemble).__name__} has no place "
+            "for them; use PrunedClassifier with this rule, or order() for the weights."
+        )

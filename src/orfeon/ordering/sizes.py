@@ -1,0 +1,206 @@
+"""How many members to keep: the size with the least cross-validated error.
+
+The error curve on the examples that the order was made by has its minimum far too early. So the
+order is made again without some of the examples, and its curve is read on those, in turn for all.
+
+Two curves are read in this way. Out of bag, only members that were not trained on an example vote:
+they are about a third, and so few votes ask for too many members. With all votes most members have
+seen the example, and ask for too few. The mean of the two, smoothed, is where the minimum is taken.
+Where it is not known what members were trained on there is the second curve only.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ensembles.units import hash_rows
+from orfeon.ordering.curves import error_curve
+from orfeon.ordering.rule import Rule
+from orfeon.ordering.selection import Selection
+from orfeon.ordering.source import Source
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class SizeChoice:
+    """The automatic size and what it was read from.
+
+    Parameters
+    ----------
+    size : int
+        How many members to keep.
+    curve : ndarray of shape (n_members,)
+        The curve whose minimum was taken.
+    with_all_votes : ndarray of shape (n_members,)
+        Cross-validated error of the first 1, 2, ... members, all of which vote.
+    out_of_bag : ndarray of shape (n_members,) or None
+        The same when only members vote that were not trained on the example, where that is known.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier, CARTClassifier, order
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0).fit(X, y)
+    >>> choice = order(bag, y, X=X).size_choice()
+    >>> choice.size, choice.out_of_bag[[9, 24, 99]].round(2)
+    (39, array([0.26, 0.23, 0.2 ]))
+    """
+
+    size: int
+    curve: Floats
+    with_all_votes: Floats
+    out_of_bag: Floats | None
+
+
+def choose_size(source: Source, rule: Rule, *, n_folds: int = 10) -> SizeChoice:
+    """Choose the size by cross-validation.
+
+    Parameters
+    ----------
+    source : Source
+        What the members say of the selection examples.
+    rule : Rule
+        The rule that orders them.
+    n_folds : int, default=10
+        Number of parts that the examples are cut into.
+
+    Returns
+    -------
+    SizeChoice
+        The size.
+    """
+    if n_folds < 2:
+        raise ValueError(f"n_folds={n_folds} is not allowed; at least 2 are needed.")
+    selection, left_out = source.selection, source.left_out
+    judges = [selection] if left_out is None or left_out is selection else [selection, left_out]
+    curves = cross_validated_curves(selection, judges, rule, n_folds)
+    curve = smooth(np.mean(curves, axis=0))
+    known = None if left_out is None else curves[-1]
+    return SizeChoice(int(np.argmin(curve)) + 1, curve, curves[0], known)
+
+
+def cross_validated_curves(
+    selection: Selection, judges: Sequence[Selection], rule: Rule, n_folds: int
+) -> list[Floats]:
+    """Error curves on examples that took no part in the order.
+
+    Parameters
+    ----------
+    selection : Selection
+        What members are ordered by.
+    judges : sequence of Selection
+        What they are judged by, on the same examples.
+    rule : Rule
+        The rule.
+    n_folds : int
+        Number of parts.
+
+    Returns
+    -------
+    list of ndarray of shape (n_members,)
+        A curve for each judge.
+    """
+    curves = [np.zeros(selection.n_members) for _ in judges]
+    for part in split_weights(selection, judges[-1], n_folds):
+        rest = selection.weights - part
+        if not part.any() or not rest.any():
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the order of all examples has warned
+            found = rule.arrange(_weighing(selection, rest))
+        for total, judge in zip(curves, judges, strict=True):
+            held_out = _weighing(judge, part)
+            errors = error_curve(held_out, found.order, found.subsets, found.member_weights)
+            total += errors * (held_out.total_weight / selection.total_weight)
+    return curves
+
+
+def split_weights(selection: Selection, judged: Selection, n_folds: int) -> list[Integers]:
+    """Share the examples out among some parts.
+
+    Examples of one class on which all members say the same are of one kind. The parts get as many
+    of each kind as the others, as far as whole numbers allow, so that they depend neither on the
+    order of the examples nor on whether copies are given as weights.
+
+    Parameters
+    ----------
+    selection, judged : Selection
+        What the members say, for two purposes, of the same examples.
+    n_folds : int
+        Number of parts.
+
+    Returns
+    -------
+    list of ndarray of int64 of shape (n_examples,)
+        Weights of the examples in each part; they add up to the weights of the selection.
+    """
+    first, kind = _kinds(selection, judged)
+    weight = np.bincount(kind, weights=selection.weights).astype(np.int64)
+    # Weights that count copies can be shared out one by one, others in pieces of mean size.
+    piece = 1 if selection.step == 1.0 else max(1, selection.total_weight // len(kind))
+    pieces = np.maximum(1, (weight + piece // 2) // piece)
+    last = np.cumsum(pieces)
+    parts = []
+    for fold in range(n_folds):
+        # Pieces are dealt in turn: of the first m it has (m + n_folds - 1 - fold) // n_folds.
+        dealt = (last + n_folds - 1 - fold) // n_folds
+        before = (last - pieces + n_folds - 1 - fold) // n_folds
+        mine = np.zeros(selection.n_examples, np.int64)
+        mine[first] = (dealt - before) * (weight // pieces)
+        # What is left over by the division goes where the first piece of the kind went.
+        mine[first] += np.where((last - pieces) % n_folds == fold, weight % pieces, 0)
+        parts.append(mine)
+    return parts
+
+
+def _kinds(selection: Selection, judged: Selection) -> tuple[Integers, Integers]:
+    """One example of each kind, and the kind of each example; kinds of one class are adjacent."""
+    said = np.concatenate([selection.said, judged.said]).T
+    key = hash_rows(said.astype(np.float64), selection.y)
+    strata = np.zeros(len(key), np.int64) if selection.is_regression else selection.y
+    order = np.lexsort((key, strata))
+    is_new = np.append(True, np.diff(key[order]) != 0)
+    kind = np.empty(len(key), np.int64)
+    kind[order] = np.cumsum(is_new) - 1
+    return order[is_new], kind
+
+
+def _weighing(selection: Selection, weights: Integers) -> Selection:
+    """The examples of positive weight, with these weights."""
+    taken = np.flatnonzero(weights)
+    return replace(selection.examples(taken), weights=weights[taken])
+
+
+def smooth(curve: Floats) -> Floats:
+    """Average over neighbouring sizes: a tenth of all, fewer towards the ends.
+
+    Parameters
+    ----------
+    curve : ndarray of shape (n_members,)
+        Errors.
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+        Averages over windows that are symmetric around each size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ordering.sizes import smooth
+    >>> smooth(np.arange(40.0) % 2)[[0, 1, 2, 20]]
+    array([0. , 0.33333333, 0.4 , 0.4 ])
+    """
+    n_members = len(curve)
+    sums = np.concatenate([[0.0], np.cumsum(curve)])
+    at = np.arange(n_members)
+    reach = np.minimum(n_members // 20, np.minimum(at, n_members - 1 - at))
+    return np.asarray((sums[at + reach + 1] - sums[at - reach]) / (2 * reach + 1))
