@@ -1,0 +1,331 @@
+"""Exhaustive search: of all subsets of the members, the best of each size.
+
+There are as many subsets as there are bit patterns, so this is for a few tens of members: to see
+how near the greedy orders come to the optimum, and how the best subsets of different sizes differ.
+
+References
+----------
+Martínez-Muñoz and Suárez (2006). Pruning in ordered bagging ensembles. Proceedings of the 23rd
+International Conference on Machine Learning, 609-616.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.growth.blocks import run_in_blocks
+from orfeon.kernels import subset_search as kernels
+from orfeon.ordering.contests import Contests, find_contests, read_votes
+from orfeon.progress import ProgressBar
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+#: Members that can be searched: an hour or two for a few hundred examples.
+MOST_MEMBERS = 40
+#: Members whose subsets are unfolded at once: more would not fit the fastest memory.
+_LOW = 11
+#: Operations on words between two looks at the keyboard, about a twentieth of a second.
+_PATIENCE = 5e7
+#: Blocks of such parts at most.
+_BLOCKS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class ExhaustiveSearch:
+    """The best subsets of each size.
+
+    Parameters
+    ----------
+    n_members : int
+        Number of members that subsets were taken of.
+    sizes : ndarray of shape (n_sizes,)
+        The sizes searched: all, or the odd ones.
+    error_curve : ndarray of shape (n_sizes,)
+        For each size the least error on the selection examples that a subset of it has.
+    n_optima : ndarray of shape (n_sizes,)
+        How many subsets of each size have that error.
+    subsets : tuple of ndarray
+        One of these for each size: the first, when subsets are sorted as words are, member by
+        member. Members are in ascending order.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.exhaustive import search_exhaustive
+    >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
+    >>> search = search_exhaustive(votes, [0, 1, 1, 1, 1])
+    >>> search.error_curve, search.n_optima
+    (array([0.4, 0.6, 0.4, 0.8]), array([1, 2, 1, 1]))
+    >>> search.subset(1), search.subset(3)
+    (array([1]), array([0, 2, 3]))
+    """
+
+    n_members: int
+    sizes: Integers
+    error_curve: Floats
+    n_optima: Integers
+    subsets: tuple[Integers, ...]
+
+    def subset(self, size: int) -> Integers:
+        """One best subset of a size.
+
+        Parameters
+        ----------
+        size : int
+            How many members; one of ``sizes``.
+
+        Returns
+        -------
+        ndarray of shape (size,)
+            Its members, in ascending order.
+        """
+        sizes: list[int] = self.sizes.tolist()
+        if size not in sizes:
+            kind = "an odd number" if len(sizes) < self.n_members else "a number"
+            raise ValueError(
+                f"size={size!r} was not searched; it is {kind} from 1 to {self.n_members}."
+            )
+        return self.subsets[sizes.index(size)]
+
+    def coincidence(self, order: Any) -> npt.NDArray[np.int64]:
+        """Which members of an order are in the best subsets.
+
+        Parameters
+        ----------
+        order : Order or array of shape (n_members,)
+            An order of the same members, best first.
+
+        Returns
+        -------
+        ndarray of shape (n_sizes, n_members)
+            1 in row i and column j if the member that the order puts at place j is in the best
+            subset of size ``sizes[i]``, else 0. Where the order finds the best subsets, row i has
+            its ones at the left.
+
+        Examples
+        --------
+        >>> from orfeon import order
+        >>> from orfeon.ordering.exhaustive import search_exhaustive
+        >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
+        >>> y = [0, 1, 1, 1, 1]
+        >>> greedy = order(votes, y, rule="reduce_error")
+        >>> greedy.order
+        array([1, 0, 2, 3])
+        >>> search_exhaustive(votes, y).coincidence(greedy)
+        array([[1, 0, 0, 0],
+               [0, 1, 1, 0],
+               [0, 1, 1, 1],
+               [1, 1, 1, 1]])
+        """
+        places = np.asarray(getattr(order, "order", order))
+        if places.shape != (self.n_members,) or not np.array_equal(
+            np.sort(places), np.arange(self.n_members)
+        ):
+            raise ValueError(
+                f"order={order!r} is not allowed; each of the {self.n_members} members must be in "
+                "it once."
+            )
+        return np.array([np.isin(places, subset) for subset in self.subsets], dtype=np.int64)
+
+
+def search_exhaustive(
+    members_or_votes: Any,
+    y: Any,
+    *,
+    X: Any = None,
+    sample_weight: Any = None,
+    no_vote: Any = None,
+    sizes: Literal["all", "odd"] = "all",
+    n_jobs: int | None = None,
+    verbose: int | bool = 0,
+) -> ExhaustiveSearch:
+    """Search all subsets of the members for the best of each size.
+
+    The best subset has the least error of its vote on the selection examples. All subsets are
+    tried: the time doubles with each member, and grows with the number of examples that differ.
+
+    Parameters
+    ----------
+    members_or_votes : array of shape (n_members, n_examples), or ensemble
+        Labels that each member votes for; or a fitted ensemble, of this library or scikit-learn's,
+        or a list of fitted estimators, together with ``X``. At most 40 members.
+    y : array of shape (n_examples,)
+        True labels.
+    X : array of shape (n_examples, n_attributes), optional
+        The selection examples, when an ensemble is given.
+    sample_weight : array of shape (n_examples,), optional
+        Weights of the selection examples; 2 is the same as giving an example twice.
+    no_vote : optional
+        What stands in the votes for a member that does not vote. Where none of a subset votes, the
+        subset is wrong.
+    sizes : {"all", "odd"}, default="all"
+        Which sizes to report. Odd sizes have no ties between two classes.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    verbose : int or bool, default=0
+        Whether there is a progress bar.
+
+    Returns
+    -------
+    ExhaustiveSearch
+        Least error, number of best subsets and one of them, for each size.
+
+    See Also
+    --------
+    orfeon.ordering.genetic.search_genetic : Searches some of the subsets, of any number of members.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier, CARTClassifier, order
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.ordering.exhaustive import search_exhaustive
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 15, random_state=0).fit(X, y)
+    >>> search_exhaustive(bag, y, X=X).error_curve[[0, 4, 9, 14]].round(3)
+    array([0.157, 0.08 , 0.083, 0.14 ])
+    >>> order(bag, y, X=X, rule="reduce_error").error_curve[[0, 4, 9, 14]].round(3)
+    array([0.157, 0.103, 0.083, 0.14 ])
+    """
+    if sizes not in ("all", "odd"):
+        raise ValueError(f'sizes={sizes!r} is not allowed; use "all" or "odd".')
+    selection = read_votes(members_or_votes, X, y, sample_weight, no_vote)
+    n_members = selection.n_members
+    if n_members > MOST_MEMBERS:
+        raise ValueError(
+            f"There are {n_members} members, which have {2**n_members - 1:.2g} subsets; at most "
+            f"{MOST_MEMBERS} members can be searched exhaustively. search_genetic() and order() "
+            "take any number."
+        )
+    contests = find_contests(selection)
+    found = _search(_pack(contests), n_members, n_jobs, verbose)
+    shown = np.arange(1, n_members + 1, 1 if sizes == "all" else 2)
+    wrong = contests.total_weight - contests.always_right - found.right[shown]
+    return ExhaustiveSearch(
+        n_members=n_members,
+        sizes=shown,
+        error_curve=wrong / contests.total_weight,
+        n_optima=found.n_best[shown],
+        subsets=tuple(_members(int(code), n_members) for code in found.code[shown]),
+    )
+
+
+def _members(code: int, n_members: int) -> Integers:
+    """Members of the subset of a number; the first member is its highest bit."""
+    inside = [t for t in range(n_members) if code >> (n_members - 1 - t) & 1]
+    return np.array(inside, dtype=np.int64)
+
+
+class _Best(NamedTuple):
+    """Of each size, from 0: most weight that a subset gets right, how many do, and which."""
+
+    right: Integers
+    n_best: Integers
+    code: Integers
+
+    @staticmethod
+    def of_nothing(n_members: int) -> _Best:
+        """Before any subset has been tried."""
+        zeros = np.zeros(n_members + 1, np.int64)
+        return _Best(zeros - 1, zeros.copy(), zeros.copy())
+
+    def and_also(self, later: _Best) -> _Best:
+        """The best of these and of others whose numbers are greater."""
+        most = np.maximum(self.right, later.right)
+        mine, theirs = self.right == most, later.right == most
+        return _Best(
+            most,
+            self.n_best * mine + later.n_best * theirs,
+            # Among subsets of a size, the greatest number has the lowest members.
+            np.where(theirs, later.code, self.code),
+        )
+
+
+class _Packed(NamedTuple):
+    """Contests of 64 examples to a word: the arguments of the kernel."""
+
+    start: Words
+    gains: Words
+    keeps: Words
+    words: Integers
+    planes: Integers
+    mask: Words
+    shift: Words
+
+
+def _search(packed: _Packed, n_members: int, n_jobs: int | None, verbose: int | bool) -> _Best:
+    n_low = min(_LOW, n_members)
+    cost = 1 + len(packed.start)
+    n_part = int(np.clip(np.log2(_PATIENCE / cost), n_low, n_members))
+    parts = range(1 << (n_members - n_part))
+    given_up = threading.Event()
+
+    def work(block: slice) -> _Best:
+        best = _Best.of_nothing(n_members)
+        # Bits are counted by a product that wraps around, of which plain Python would warn.
+        with np.errstate(over="ignore"):
+            for part in range(block.start, block.stop):
+                if given_up.is_set():
+                    break
+                kernels.search_part(part, n_part, n_low, *packed, *best)
+        return best
+
+    try:
+        with ProgressBar(1 << n_members, verbose=verbose, label="Exhaustive search") as bar:
+            blocks = run_in_blocks(
+                work, parts, n_jobs, lambda n: bar.update(n << n_part),
+                most=max(1, len(parts) // _BLOCKS),
+            )  # fmt: skip
+    except BaseException:
+        given_up.set()  # threads that are still at work would go on to the end of their blocks
+        raise
+    return functools.reduce(_Best.and_also, blocks)
+
+
+def _pack(contests: Contests) -> _Packed:
+    """Put the examples into words; each word has a row for each round that its first one is in."""
+    n_members = contests.n_members
+    n_words = -(-contests.round_sizes // 64)
+    height = (np.arange(n_words.max(initial=0))[:, None] < n_words).sum(axis=1)
+    words = np.concatenate([[0], np.cumsum(height)]).astype(np.int64)
+    gains, loses = (np.zeros((n_members, words[-1]), np.uint64) for _ in range(2))
+    present, handicap = (np.zeros((1, words[-1]), np.uint64) for _ in range(2))
+    for turn, here in enumerate(contests.rounds):
+        rows = words[: n_words[turn]] + turn
+        # The first member is the highest bit of a subset's number.
+        signs = contests.signs[::-1, here]
+        gains[:, rows], loses[:, rows] = _as_words(signs > 0), _as_words(signs < 0)
+        present[:, rows] = _as_words(np.ones((1, len(contests.needed[here])), bool))
+        handicap[:, rows] = _as_words(contests.needed[None, here] > 0)
+    # An example that has no contest in a row leads by any number there.
+    start = np.full((words[-1], 2 * n_members + 3), ~np.uint64(0))
+    start[:, n_members + 1] = ~handicap[0]
+    start[:, n_members + 2 :] = ~present.T
+    return _Packed(start, gains, ~loses, words, *_planes(contests.weights))
+
+
+def _as_words(bits: npt.NDArray[np.bool_]) -> Words:
+    """Rows of bits, 64 to a word, the first one lowest."""
+    padded = np.zeros((len(bits), -(-bits.shape[1] // 64) * 64), bool)
+    padded[:, : bits.shape[1]] = bits
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def _planes(weights: Integers) -> tuple[Integers, Words, Words]:
+    """Weights of 64 examples at a time, bit by bit: where planes begin, the bits, their powers."""
+    start, mask, shift = [0], [], []
+    for first in range(0, len(weights), 64):
+        some = weights[first : first + 64]
+        for power in range(int(some.max()).bit_length()):
+            plane = _as_words((some[None] >> power) % 2 > 0)[0, 0]
+            if plane:
+                mask.append(plane)
+                shift.append(power)
+        start.append(len(mask))
+    return np.array(start, np.int64), np.array(mask, np.uint64), np.array(shift, np.uint64)

@@ -1,0 +1,328 @@
+"""Genetic search: subsets of the members as strings of bits that are bred.
+
+Each string says of every member whether it is in. Strings with fit subsets have more children;
+children mix the bits of two parents, and now and then one flips.
+
+References
+----------
+Goldberg (1989). Genetic algorithms in search, optimization and machine learning. Addison-Wesley.
+Martínez-Muñoz and Suárez (2006). Pruning in ordered bagging ensembles. Proceedings of the 23rd
+International Conference on Machine Learning, 609-616.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ordering.contests import Contests, find_contests, read_votes
+from orfeon.ordering.reduce_error import ReduceError
+from orfeon.ordering.selection import Selection
+from orfeon.progress import ProgressBar
+from orfeon.seeding import RandomState, seed_sequence
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Strings = npt.NDArray[np.bool_]
+
+#: Copies of the fittest string that go on unchanged.
+_ELITE = 2
+#: Copies of each string that the search is seeded with.
+_SEED_COPIES = 2
+#: Leads that are computed at once, to keep memory small.
+_ENTRIES = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class GeneticHistory:
+    """How a population evolved: one value for the start and for each generation after it.
+
+    Parameters
+    ----------
+    best_fitness : ndarray of shape (n_generations + 1,)
+        Fitness of the fittest string.
+    mean_fitness : ndarray of shape (n_generations + 1,)
+        Mean fitness of the population.
+    best_error : ndarray of shape (n_generations + 1,)
+        Error of the fittest string.
+    mean_error : ndarray of shape (n_generations + 1,)
+        Mean error of the population.
+    """
+
+    best_fitness: Floats
+    mean_fitness: Floats
+    best_error: Floats
+    mean_error: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class GeneticSearch:
+    """The fittest subset that a genetic search found.
+
+    Parameters
+    ----------
+    subset : ndarray of shape (n_kept,)
+        Its members, in ascending order.
+    error : float
+        Error of its vote on the selection examples.
+    fitness : float
+        Its fitness.
+    history : GeneticHistory
+        How the population evolved.
+    """
+
+    subset: Integers
+    error: float
+    fitness: float
+    history: GeneticHistory
+
+
+def search_genetic(
+    members_or_votes: Any,
+    y: Any,
+    *,
+    X: Any = None,
+    sample_weight: Any = None,
+    no_vote: Any = None,
+    population_size: int = 200,
+    n_generations: int = 200,
+    crossover: float = 0.65,
+    mutation: float = 0.005,
+    seeded: bool = False,
+    start: Literal["diagonal", "random"] = "diagonal",
+    random_state: RandomState = None,
+    verbose: int | bool = 0,
+) -> GeneticSearch:
+    """Search the subsets of the members for one whose vote errs little, by a genetic algorithm.
+
+    The fitness of a string of T bits is ``1 / (1 + error + zeros / (2 T N))``, where the error is
+    the share of the N selection examples on which the vote of its members is wrong, and zeros
+    counts the members left out. All zeros together weigh half an example, so they only decide
+    between subsets of equal error: the larger one is the fitter. The empty string has error 1.
+
+    Parents are drawn with probabilities proportional to their fitness. Two parents have two
+    children, which share the parents' bits out between them at random (uniform crossover), or are
+    copies; then each bit may flip. The children replace the population, but for two copies of its
+    fittest string, the first one among equals.
+
+    Parameters
+    ----------
+    members_or_votes : array of shape (n_members, n_examples), or ensemble
+        Labels that each member votes for; or a fitted ensemble, of this library or scikit-learn's,
+        or a list of fitted estimators, together with ``X``.
+    y : array of shape (n_examples,)
+        True labels.
+    X : array of shape (n_examples, n_attributes), optional
+        The selection examples, when an ensemble is given.
+    sample_weight : array of shape (n_examples,), optional
+        Weights of the selection examples; 2 is the same as giving an example twice. N is then
+        their sum, or the number of examples where that is more.
+    no_vote : optional
+        What stands in the votes for a member that does not vote. Where none of a subset votes, the
+        subset is wrong.
+    population_size : int, default=200
+        Number of strings.
+    n_generations : int, default=200
+        How often the population is replaced.
+    crossover : float, default=0.65
+        Probability that two parents mix their bits.
+    mutation : float, default=0.005
+        Probability that a bit flips.
+    seeded : bool, default=False
+        Whether the start also has two copies of the reduce-error solution: the first members of
+        the reduce-error order, as many as have the least error, the fewest among equals. They come
+        on top of ``population_size``, at the start only.
+    start : {"diagonal", "random"}, default="diagonal"
+        The first strings. ``"diagonal"``: string i has member i only. With more strings than
+        members it begins again with the first member; with more members than strings the members
+        left over go on from the first string, so that each is in some string. ``"random"``: each
+        bit by the toss of a coin.
+    random_state : int, Generator, RandomState or None, default=None
+        Fixes all randomness.
+    verbose : int or bool, default=0
+        Whether there is a progress bar.
+
+    Returns
+    -------
+    GeneticSearch
+        The fittest subset, which is never less fit than any string of the start.
+
+    See Also
+    --------
+    orfeon.ordering.exhaustive.search_exhaustive : Tries all subsets of a few tens of members.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier, CARTClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.ordering.genetic import search_genetic
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0).fit(X, y)
+    >>> search = search_genetic(bag, y, X=X, n_generations=50, random_state=0)
+    >>> search.history.best_error[[0, 10, 50]].round(3)
+    array([0.063, 0.047, 0.033])
+    """
+    _check_number("population_size", population_size, _ELITE + 1)
+    _check_number("n_generations", n_generations, 1)
+    _check_probability("crossover", crossover)
+    _check_probability("mutation", mutation)
+    if start not in ("diagonal", "random"):
+        raise ValueError(f'start={start!r} is not allowed; use "diagonal" or "random".')
+    if not isinstance(seeded, bool | np.bool_):
+        raise ValueError(f"seeded={seeded!r} is not allowed; use True or False.")
+    selection = read_votes(members_or_votes, X, y, sample_weight, no_vote)
+    judge = _Judge(find_contests(selection), _n_equal(selection))
+    rng = np.random.Generator(np.random.PCG64(seed_sequence(random_state)))
+    strings = _first(start, population_size, selection.n_members, rng)
+    if seeded:
+        solution = _reduce_error_solution(selection, judge)
+        strings = np.vstack([strings, np.tile(solution, (_SEED_COPIES, 1))])
+    evolution = _Evolution(judge, strings)
+    with ProgressBar(n_generations, verbose=verbose, label="Genetic search") as bar:
+        for _ in range(n_generations):
+            evolution.replace(_bred(evolution, population_size, crossover, mutation, rng))
+            bar.update(1)
+    return evolution.result()
+
+
+def _check_number(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name}={value!r} is not allowed; it is a whole number, {least} or more.")
+
+
+def _check_probability(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise ValueError(f"{name}={value!r} is not allowed; it is a probability, from 0 to 1.")
+
+
+def _n_equal(selection: Selection) -> float:
+    """The N of the fitness: how many examples of weight 1 the selection is worth."""
+    # Weights that sum to 1, say, must not make one zero outweigh an example.
+    return max(selection.total_weight * selection.step, float(selection.n_examples))
+
+
+class _Judge:
+    """Errors and fitness of strings.
+
+    Parameters
+    ----------
+    contests : Contests
+        What decides whether the vote of a subset is right.
+    n_examples : float
+        The N of the fitness.
+    """
+
+    def __init__(self, contests: Contests, n_examples: float) -> None:
+        self._contests = contests
+        # Sums of so few ones are exact in single precision, in any order.
+        self._signs = contests.signs.astype(np.float32)
+        self._zero = 1.0 / (2.0 * contests.n_members * n_examples)
+
+    def errors(self, strings: Strings) -> Floats:
+        """Share of the weight on which the vote of each string's members is wrong."""
+        total = self._contests.total_weight
+        size = max(1, _ENTRIES // max(1, self._signs.shape[1]))
+        blocks = [strings[i : i + size] for i in range(0, len(strings), size)]
+        right = np.concatenate([self._right(block) for block in blocks])
+        return np.asarray((total - right) / total)
+
+    def _right(self, strings: Strings) -> Integers:
+        """Weight of the examples on which the vote is right."""
+        contests = self._contests
+        wins = strings.astype(np.float32) @ self._signs >= contests.needed
+        won = np.ones((len(strings), len(contests.weights)), bool)
+        for here in contests.rounds:
+            won[:, : here.stop - here.start] &= wins[:, here]
+        right = contests.always_right + won @ contests.weights
+        return np.where(strings.any(axis=1), right, 0)
+
+    def fitness(self, strings: Strings, errors: Floats) -> Floats:
+        """Fitness of strings whose errors are known."""
+        zeros = strings.shape[1] - strings.sum(axis=1)
+        return np.asarray(1.0 / (1.0 + errors + zeros * self._zero))
+
+
+class _Evolution:
+    """A population and what is known of it, now and before.
+
+    Parameters
+    ----------
+    judge : _Judge
+        Who says how fit strings are.
+    strings : ndarray of bool of shape (n_strings, n_members)
+        The start.
+    """
+
+    def __init__(self, judge: _Judge, strings: Strings) -> None:
+        self._judge = judge
+        self._past: list[tuple[float, float, float, float]] = []
+        self.replace(strings)
+
+    def replace(self, strings: Strings) -> None:
+        """Go on with another population."""
+        self.strings = strings
+        errors = self._judge.errors(strings)
+        self.fitness = self._judge.fitness(strings, errors)
+        self.fittest = int(np.argmax(self.fitness))
+        self._past.append(
+            (
+                float(self.fitness[self.fittest]),
+                float(self.fitness.mean()),
+                float(errors[self.fittest]),
+                float(errors.mean()),
+            )
+        )
+
+    def result(self) -> GeneticSearch:
+        """The fittest string of the population, and how it came to be."""
+        history = GeneticHistory(*np.array(self._past).T)
+        return GeneticSearch(
+            subset=np.flatnonzero(self.strings[self.fittest]),
+            error=float(history.best_error[-1]),
+            fitness=float(history.best_fitness[-1]),
+            history=history,
+        )
+
+
+def _first(start: str, n_strings: int, n_members: int, rng: np.random.Generator) -> Strings:
+    """The strings to start from."""
+    if start == "random":
+        return rng.random((n_strings, n_members)) < 0.5
+    strings = np.zeros((n_strings, n_members), dtype=bool)
+    places = np.arange(max(n_strings, n_members))
+    strings[places % n_strings, places % n_members] = True
+    return strings
+
+
+def _reduce_error_solution(selection: Selection, judge: _Judge) -> Strings:
+    """The first members of the reduce-error order that err least, as a string."""
+    order = ReduceError().arrange(selection).order
+    prefixes = np.zeros((len(order), len(order)), dtype=bool)
+    prefixes[:, order] = np.tri(len(order), dtype=bool)
+    least = int(np.argmin(judge.errors(prefixes)))
+    return np.asarray(prefixes[least])
+
+
+def _bred(
+    evolution: _Evolution,
+    n_strings: int,
+    crossover: float,
+    mutation: float,
+    rng: np.random.Generator,
+) -> Strings:
+    """The next population: copies of the fittest string, then children."""
+    n_pairs = -(-(n_strings - _ELITE) // 2)
+    wheel = np.cumsum(evolution.fitness)
+    drawn = np.searchsorted(wheel, rng.random((2, n_pairs)) * wheel[-1], side="right")
+    parents = evolution.strings[np.minimum(drawn, len(wheel) - 1)]  # rounding may reach the end
+    n_members = parents.shape[2]
+    swapped = rng.random((n_pairs, n_members)) < 0.5
+    swapped &= rng.random((n_pairs, 1)) < crossover
+    children = np.where(swapped, parents[::-1], parents)
+    children ^= rng.random(children.shape) < mutation
+    elite = np.tile(evolution.strings[evolution.fittest], (_ELITE, 1))
+    return np.vstack([elite, children.reshape(-1, n_members)[: n_strings - _ELITE]])
