@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-HALF = Fraction(1, 2)
+HALF, ONE = Fraction(1, 2), Fraction(1)
 #: Angles closer than this to their mean are the mean: only rounding sets them apart.
 TINY_ANGLE = 1e-12
 
@@ -70,14 +70,13 @@ def vote(case: Case, members: Iterable[int], i: int) -> int | None:
     >>> vote(case, [0, 1, 2], 0), vote(case, [2], 0)
     (1, None)
     """
-    counts = [Fraction(0)] * case.n_classes
-    voted = False
+    counts: dict[int, Fraction] = {}
     for t in members:
         label = case.said[t][i]
         if label is not None:
-            counts[label] += 1 if case.member_weights is None else case.member_weights[t]
-            voted = True
-    return counts.index(max(counts)) if voted else None
+            weight = Fraction(1) if case.member_weights is None else case.member_weights[t]
+            counts[label] = counts.get(label, Fraction(0)) + weight
+    return min(counts, key=lambda label: (-counts[label], label)) if counts else None
 
 
 def mean(case: Case, members: Iterable[int], i: int) -> Fraction | None:
@@ -101,10 +100,27 @@ def error(case: Case, members: Sequence[int]) -> Fraction:
 
 
 def squared_error(case: Case, members: Sequence[int], i: int) -> Fraction:
-    """The squared error of the mean prediction for one example."""
+    """The squared error of the mean prediction for one example; the mean target without any."""
     predicted = mean(case, members, i)
-    assert predicted is not None, "cases of regression without a prediction are not for here"
-    return (predicted - case.y[i]) ** 2
+    if predicted is None:
+        predicted = dot(case, [1] * len(case.y), case.y) / case.total
+    away: Fraction = predicted - case.y[i]
+    return away * away
+
+
+def those_that_count(case: Case) -> Case:
+    """The examples with a weight and at least one vote."""
+    kept = [
+        i for i in case.examples
+        if case.weights[i] and any(case.said[t][i] is not None for t in case.members)
+    ]  # fmt: skip
+    return Case(
+        [[row[i] for i in kept] for row in case.said],
+        [case.y[i] for i in kept],
+        [case.weights[i] for i in kept],
+        case.n_classes,
+        case.member_weights,
+    )
 
 
 def curve(case: Case, subsets: Iterable[Sequence[int]]) -> list[Fraction]:
@@ -182,11 +198,11 @@ def backfit(case: Case, chosen: list[int]) -> bool:
 
 
 def complementarity(case: Case) -> Outcome:
-    """The member that is right on most of what those chosen are wrong on; first the most accurate.
+    """The member that is right on most of what those chosen are wrong on.
 
-    In regression, the member that lowers the squared error on most examples. The criterion is the
-    share of the weight that is put right (that is, for the first, its accuracy), except for the
-    first in regression: that is its mean squared error.
+    In regression, the member that lowers the squared error on most examples. The first is the most
+    accurate member, in regression that of least squared error. The criterion is the share of the
+    weight that is put right or predicted better (than by the mean target, for the first).
     """
 
     def repaired(chosen: list[int], k: int) -> Fraction:
@@ -201,22 +217,24 @@ def complementarity(case: Case) -> Outcome:
         return gained / case.total
 
     def value(chosen: list[int], k: int) -> Fraction:
-        if not chosen and not case.n_classes:
-            return error(case, [k])
-        return -repaired(chosen, k)
+        if chosen:
+            return -repaired(chosen, k)
+        return error(case, [k]) if not case.n_classes else weighted_error(case, case.weights, k)
 
     found = greedy(case, value)
-    for u in range(len(found.order)):
-        if u > 0 or case.n_classes:
-            found.criterion[u] = -found.criterion[u]
+    found.criterion = [repaired(found.order[:u], k) for u, k in enumerate(found.order)]
     return found
 
 
 def margin_distance(case: Case, p: float = 0.075) -> Outcome:
-    """The member that brings the mean of the c_t, over all T, closest to the point (p, ..., p)."""
-    point = Fraction(repr(p)) if isinstance(p, float) else Fraction(p)
+    """The member that brings the mean of the c_t, over all T, closest to the point (p, ..., p).
+
+    Where members do not vote on all examples, p is of the share of the votes that are given.
+    """
     size = len(case.members)
     c = [correctness(case, t) for t in case.members]
+    given = sum((dot(case, c[t], c[t]) for t in case.members), Fraction(0))
+    point = Fraction(repr(p)) * given / (size * case.total)
 
     def squared_distance(chosen: list[int], k: int) -> Fraction:
         away = [point - Fraction(sum(c[t][i] for t in [*chosen, k]), size) for i in case.examples]
@@ -275,15 +293,16 @@ def root(value: Fraction) -> float:
 def boosting_based(case: Case) -> Outcome:
     """The unused member of least weighted error, then AdaBoost's new weights.
 
-    The error of a member is of the weight that it votes on; examples it says nothing about keep
-    their weights. The own size is the number taken before the first error of a half or more.
+    The error of a member is of the weight that it votes on, a half if it never votes; examples it
+    says nothing about keep their weights. The own size is the number taken before the first error
+    of a half or more.
     """
     start = [w / case.total for w in case.weights]
     weights = list(start)
     found = Outcome([], [], own_size=None)
     while len(found.order) < len(case.members):
         unused = [k for k in case.members if k not in found.order]
-        least, k = min((weighted_error(case, weights, k), k) for k in unused)
+        least, k = min((weighted_error(case, weights, k, silent=HALF), k) for k in unused)
         if least >= HALF:
             if found.own_size is None:
                 found.own_size = len(found.order)
@@ -295,12 +314,14 @@ def boosting_based(case: Case) -> Outcome:
     return found
 
 
-def weighted_error(case: Case, weights: list[Fraction], t: int) -> Fraction:
-    """The share of wrong answers in the weight that a member votes on; one if that is nothing."""
+def weighted_error(
+    case: Case, weights: list[Fraction], t: int, *, silent: Fraction = ONE
+) -> Fraction:
+    """The share of wrong answers in the weight that a member votes on, if that is anything."""
     c = correctness(case, t)
     voted = sum((w for w, right in zip(weights, c, strict=True) if right != 0), Fraction(0))
     wrong = sum((w for w, right in zip(weights, c, strict=True) if right < 0), Fraction(0))
-    return wrong / voted if voted else Fraction(1)
+    return wrong / voted if voted else silent
 
 
 def reweighted(case: Case, weights: list[Fraction], t: int, e: Fraction) -> list[Fraction]:
@@ -311,10 +332,13 @@ def reweighted(case: Case, weights: list[Fraction], t: int, e: Fraction) -> list
 
 def individual_error(case: Case) -> Outcome:
     """By the error of each member alone, on what it votes on; mean squared error in regression."""
-    if case.n_classes:
-        errors = [weighted_error(case, case.weights, t) for t in case.members]
-    else:
-        errors = [error(case, [t]) for t in case.members]
+    errors: list[Fraction | float] = []
+    for t in case.members:
+        if case.n_classes:
+            errors.append(weighted_error(case, case.weights, t))
+        else:
+            known = those_that_count(Case([case.said[t]], case.y, case.weights, 0))
+            errors.append(error(known, [0]) if known.total else math.inf)
     order = sorted(case.members, key=lambda t: (errors[t], t))
     return Outcome(order, [errors[t] for t in order])
 
@@ -386,7 +410,8 @@ def random_case(
         said, y = said[:, drawn], y[drawn]
     silent = rng.random((size, n)) < abstaining
     weights = rng.integers(0, 4, n) if weighted else np.ones(n, np.int64)
-    weights[rng.integers(n)] += not weights.any()
+    weights[0] += not weights.any()
+    silent[0, weights.argmax()] = False  # one vote at least counts
     return Case(
         [
             [None if silent[t, i] else exact(said[t, i], regression) for i in range(n)]
@@ -409,3 +434,35 @@ def arrays(case: Case) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[
     said = [[silent if value is None else value for value in row] for row in case.said]
     weights = np.array([float(w) for w in case.weights])
     return np.array(said, dtype=kind), np.array(case.y, dtype=kind), weights
+
+
+# -- side by side ----------------------------------------------------------------------------------
+
+#: The rules by name, with their usual options.
+ORACLES: dict[str, Callable[[Case], Outcome]] = {
+    "reduce_error": reduce_error,
+    "complementarity": complementarity,
+    "margin_distance": margin_distance,
+    "orientation": orientation,
+    "boosting_based": boosting_based,
+    "individual_error": individual_error,
+    "kappa": kappa,
+}
+
+
+def assert_agrees(found: Any, expected: Outcome, case: Case) -> None:
+    """The order is the expected one; so are the values, and (exactly, of votes) the errors."""
+    assert found.order.tolist() == expected.order, case
+    values = [float(value) for value in expected.criterion]
+    np.testing.assert_allclose(found.criterion, values, rtol=1e-12, atol=1e-12, err_msg=str(case))
+    subsets: Any = expected.subsets
+    if subsets is None:
+        assert found.subsets is None
+        subsets = prefixes(expected.order)
+    else:
+        assert [subset.tolist() for subset in found.subsets] == subsets, case
+    errors = [float(value) for value in curve(case, subsets)]
+    if case.n_classes:
+        assert found.error_curve.tolist() == errors, case
+    else:
+        np.testing.assert_allclose(found.error_curve, errors, rtol=1e-12, atol=1e-12)
