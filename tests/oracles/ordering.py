@@ -75,7 +75,8 @@ def vote(case: Case, members: Iterable[int], i: int) -> int | None:
         label = case.said[t][i]
         if label is not None:
             weight = Fraction(1) if case.member_weights is None else case.member_weights[t]
-            counts[label] = counts.get(label, Fraction(0)) + weight
+            if weight:  # a vote of no weight is no vote
+                counts[label] = counts.get(label, Fraction(0)) + weight
     return min(counts, key=lambda label: (-counts[label], label)) if counts else None
 
 
@@ -217,9 +218,9 @@ def complementarity(case: Case) -> Outcome:
         return gained / case.total
 
     def value(chosen: list[int], k: int) -> Fraction:
-        if chosen:
+        if chosen or case.n_classes:
             return -repaired(chosen, k)
-        return error(case, [k]) if not case.n_classes else weighted_error(case, case.weights, k)
+        return error(case, [k])
 
     found = greedy(case, value)
     found.criterion = [repaired(found.order[:u], k) for u, k in enumerate(found.order)]

@@ -254,7 +254,7 @@ def test_chunks_know_no_automatic_size_but_curves_on_other_examples():
 def test_other_rules_need_all_votes_at_once():
     with pytest.raises(ValueError, match="rule='reduce_error' needs all votes at once"):
         order_chunks([([[0, 1]], [0, 1])], rule="reduce_error")
-    with pytest.raises(ValueError, match="chunks is empty"):
+    with pytest.raises(ValueError, match="chunks holds no example that counts"):
         order_chunks([])
     with pytest.raises(ValueError, match="votes of 1 members, and there are 2"):
         order_chunks([([[0, 1], [0, 1]], [0, 1]), ([[0, 1]], [0, 1])])

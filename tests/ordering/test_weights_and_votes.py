@@ -348,7 +348,7 @@ SOME = [[0, 1], [1, 1], [0, 0]]
         ([["a", "b"]], [0, 1], {}, "votes and y must name the classes in the same way"),
         (SOME, [0, 1], {"sample_weight": [1]}, r"sample_weight has shape \(1,\).*2 examples"),
         (SOME, [0, 1], {"sample_weight": [-1, 1]}, "sample_weight must hold finite numbers"),
-        (SOME, [0, 1], {"sample_weight": [0, 0]}, "sample_weight must .* not all zero"),
+        (SOME, [0, 1], {"sample_weight": [0, 0]}, "sample_weight is zero for every example"),
         (SOME, [0, 1], {"sample_weight": [1, np.nan]}, "sample_weight must hold finite"),
         (SOME, [0, 1], {"task": "ranking"}, "task='ranking' is not allowed"),
         (SOME, [0, 1], {"on": "elsewhere"}, "on='elsewhere' is not allowed"),

@@ -13,8 +13,13 @@ from orfeon.kernels.jit import kernel, step
 
 
 @step
-def _decide(score, decided, i, vote, weight):
-    """Add a vote to example i; the decision changes when the class added is now ahead."""
+def add_vote(score, decided, i, vote, weight):
+    """Add a vote to example i; the decision changes when the class added is now ahead.
+
+    A vote of no weight is no vote.
+    """
+    if weight <= 0.0:
+        return
     score[i, vote] += weight
     old = decided[i]
     if (
@@ -26,20 +31,10 @@ def _decide(score, decided, i, vote, weight):
 
 
 @step
-def _decide_anew(score, decided, i):
-    """The class of most votes, none when there is no vote."""
-    best, winner = 0.0, -1
-    for c in range(score.shape[1]):
-        if score[i, c] > best:
-            best, winner = score[i, c], c
-    decided[i] = winner
-
-
-@step
 def _would_win(score, decided, i, vote, weight):
     """The decision on example i with one more vote."""
     old = decided[i]
-    if vote < 0 or vote == old:
+    if vote < 0 or vote == old or weight <= 0.0:
         return old
     if old < 0:
         return vote
@@ -61,7 +56,7 @@ def vote_curve(votes, order, y, weights, vote_weights, score, errors):
             vote = votes[t, i]
             if vote >= 0:
                 before = decided[i]
-                _decide(score, decided, i, vote, vote_weights[t])
+                add_vote(score, decided, i, vote, vote_weights[t])
                 if decided[i] != before:
                     if before == y[i]:
                         wrong += weights[i]
@@ -91,7 +86,7 @@ def _contested(score, decided, weights, y, largest, listed):
 
 
 @step
-def _best_addition(votes, y, weights, vote_weights, score, decided, used, largest, listed):
+def best_addition(votes, y, weights, vote_weights, score, decided, used, largest, listed):
     """The unused member with which the vote errs least, and the weight of its errors."""
     n_listed, base = _contested(score, decided, weights, y, largest, listed)
     best, least = -1, np.int64(0)
@@ -119,84 +114,21 @@ def reduce_error(votes, y, weights, vote_weights, score, order, errors):
     listed = np.empty(n, np.int64)
     largest = vote_weights.max()
     for u in range(n_members):
-        k, wrong = _best_addition(
+        k, wrong = best_addition(
             votes, y, weights, vote_weights, score, decided, used, largest, listed
         )
         used[k], order[u], errors[u] = True, k, wrong
         for i in range(n):
             if votes[k, i] >= 0:
-                _decide(score, decided, i, votes[k, i], vote_weights[k])
-
-
-@step
-def _take_out(votes, t, weight, score, decided):
-    """Take a member's votes back."""
-    for i in range(votes.shape[1]):
-        vote = votes[t, i]
-        if vote >= 0:
-            score[i, vote] -= weight
-            if vote == decided[i]:
-                _decide_anew(score, decided, i)
-
-
-@step
-def _replace_members(
-    votes, y, weights, vote_weights, score, decided, used, largest, listed, chosen, wrong
-):
-    """Go once through the chosen members; each gives way to a better one. Returns the error."""
-    n = votes.shape[1]
-    for at in range(len(chosen)):
-        if wrong == 0:
-            break
-        old = chosen[at]
-        _take_out(votes, old, vote_weights[old], score, decided)
-        k, least = _best_addition(
-            votes, y, weights, vote_weights, score, decided, used, largest, listed
-        )
-        taken = old
-        if k >= 0 and least < wrong:
-            used[old], used[k] = False, True
-            chosen[at], taken, wrong = k, k, least
-        for i in range(n):
-            if votes[taken, i] >= 0:
-                _decide(score, decided, i, votes[taken, i], vote_weights[taken])
-    return wrong
+                add_vote(score, decided, i, votes[k, i], vote_weights[k])
 
 
 @kernel
-def backfit(votes, y, weights, vote_weights, score, max_passes, chosen, errors, subsets):
-    """Reduce-error in which the members chosen before may be replaced after each choice.
+def complementarity(votes, y, weights, vote_weights, score, order, gains):
+    """Each member in turn is right on most of the examples that those chosen decide wrongly.
 
-    Row u of ``subsets`` is the set of u + 1 members.
+    As long as none is chosen these are all examples.
     """
-    n_members, n = votes.shape
-    decided = np.full(n, -1, np.int32)
-    used = np.zeros(n_members, np.bool_)
-    listed = np.empty(n, np.int64)
-    largest = vote_weights.max()
-    for u in range(n_members):
-        k, wrong = _best_addition(
-            votes, y, weights, vote_weights, score, decided, used, largest, listed
-        )
-        used[k], chosen[u] = True, k
-        for i in range(n):
-            if votes[k, i] >= 0:
-                _decide(score, decided, i, votes[k, i], vote_weights[k])
-        for _ in range(max_passes):
-            before = wrong
-            wrong = _replace_members(
-                votes, y, weights, vote_weights, score, decided, used, largest, listed,
-                chosen[: u + 1], wrong,
-            )  # fmt: skip
-            if wrong == before:
-                break
-        errors[u] = wrong
-        subsets[u, : u + 1] = chosen[: u + 1]
-
-
-@kernel
-def complementarity(votes, y, weights, vote_weights, score, first, order, gains):
-    """Each member in turn is right on most of the examples that those chosen decide wrongly."""
     n_members, n = votes.shape
     decided = np.full(n, -1, np.int32)
     used = np.zeros(n_members, np.bool_)
@@ -209,7 +141,7 @@ def complementarity(votes, y, weights, vote_weights, score, first, order, gains)
                 listed[n_listed] = i
                 n_listed += 1
         for k in range(n_members):
-            if used[k] or (u == 0 and k != first):
+            if used[k]:
                 continue
             gain = np.int64(0)
             for at in range(n_listed):
@@ -221,7 +153,7 @@ def complementarity(votes, y, weights, vote_weights, score, first, order, gains)
         used[best], order[u], gains[u] = True, best, most
         for i in range(n):
             if votes[best, i] >= 0:
-                _decide(score, decided, i, votes[best, i], vote_weights[best])
+                add_vote(score, decided, i, votes[best, i], vote_weights[best])
 
 
 @kernel
@@ -258,7 +190,7 @@ def weigh_signs(signs, weights, sign, sums):
 
 
 @kernel
-def squared_errors(said, sums, counts, y, weights, before, errors, helped):
+def squared_errors(said, vote_weights, sums, counts, y, weights, before, errors, helped):
     """Squared error of the mean with each further member, and the weight of examples it helps.
 
     ``said`` has a row an example, NaN where a member says nothing: the loss then stays ``before``.
@@ -268,8 +200,9 @@ def squared_errors(said, sums, counts, y, weights, before, errors, helped):
     for i in range(len(y)):
         w = weights[i]
         for k in range(said.shape[1]):
-            off = (sums[i] + said[i, k]) / (counts[i] + 1.0) - y[i]
-            loss = before[i] if np.isnan(off) else off * off
+            more = vote_weights[k]
+            off = (sums[i] + more * said[i, k]) / (counts[i] + more) - y[i]
+            loss = before[i] if np.isnan(off) else off * off  # 0 / 0 is no answer either
             errors[k] += w * loss
             # What rounding alone may have lowered is not lower.
             helped[k] += w if before[i] - loss > 1e-12 * before[i] else 0.0

@@ -15,7 +15,6 @@ import numpy as np
 
 from orfeon.kernels import order as kernels
 from orfeon.ordering.curves import kernel_arrays
-from orfeon.ordering.individual_error import member_errors
 from orfeon.ordering.regression import order_by_squared_error
 from orfeon.ordering.rule import Arrangement, Rule
 from orfeon.ordering.selection import Selection
@@ -57,6 +56,5 @@ class Complementarity(Rule):
             return order_by_squared_error(selection, helped=True)
         n_members = selection.n_members
         order, gains = np.empty(n_members, np.int64), np.empty(n_members, np.int64)
-        first = int(np.argmin(member_errors(selection)))
-        kernels.complementarity(*kernel_arrays(selection), first, order, gains)  # type: ignore[call-arg]
+        kernels.complementarity(*kernel_arrays(selection), order, gains)  # type: ignore[call-arg]
         return Arrangement(order, gains / selection.total_weight)

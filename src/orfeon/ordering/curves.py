@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -73,17 +74,38 @@ def error_curve(
     >>> error_curve(read_selection(votes, [0, 0, 1]), np.array([0, 1, 2])).round(2)
     array([0.33, 0.  , 0.  ])
     """
-    if subsets is not None:
-        return np.array([error_curve(selection, np.asarray(s))[-1] for s in subsets])
-    if selection.is_regression:
-        return _squared_error_curve(selection, order)
-    votes, y, weights, vote_weights, score = kernel_arrays(selection)
     if member_weights is not None:
-        vote_weights = np.empty(selection.n_members)
-        vote_weights[order] = member_weights
+        own = np.empty(selection.n_members)
+        own[order] = member_weights
+        selection = replace(selection, member_weights=own)
+    if selection.is_regression:
+        if subsets is not None:
+            return np.array([_squared_error_curve(selection, s)[-1] for s in subsets])
+        return _squared_error_curve(selection, order)
+    if subsets is not None:
+        return _error_of_subsets(selection, subsets)
+    votes, y, weights, vote_weights, score = kernel_arrays(selection)
     wrong = np.empty(len(order), np.int64)
     kernels.vote_curve(votes, order.astype(np.int64), y, weights, vote_weights, score, wrong)
     return np.asarray(wrong / selection.total_weight)
+
+
+def _error_of_subsets(selection: Selection, subsets: Sequence[Integers]) -> Floats:
+    """Errors of subsets of any kind, each counted from where it differs from the one before."""
+    everyone = np.arange(selection.n_examples)
+    score = np.zeros((selection.n_examples, selection.n_classes))
+    wrong = np.empty(len(subsets))
+    before: Integers = np.zeros(0, np.int64)
+    for u, subset in enumerate(subsets):
+        gone, come = np.setdiff1d(before, subset), np.setdiff1d(subset, before)
+        for members, sign in ((gone, -1.0), (come, 1.0)):
+            for t in members:
+                voted = everyone[selection.answered[t]]
+                score[voted, selection.said[t, voted]] += sign * selection.vote_weights[t]
+        decided = np.where(score.max(axis=1) > 0, score.argmax(axis=1), -1)
+        wrong[u] = (decided != selection.y) @ selection.weights
+        before = subset
+    return wrong / selection.total_weight
 
 
 def trivial_errors(selection: Selection) -> Floats:

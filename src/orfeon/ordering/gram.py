@@ -6,13 +6,13 @@ products c_t.c_s and the sums of the c_t. Both add up over chunks, partitions an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.ordering.selection import Selection
+from orfeon.ordering.selection import NothingCountsError, Selection
 
 Integers = npt.NDArray[np.int64]
 
@@ -182,11 +182,32 @@ def gram_of_chunks(
         The sums over all of them.
     """
     gram: CorrectnessGram | None = None
-    for chunk in chunks:
-        selection = read(*chunk)
+    for selection in read_chunks(chunks, read):
         if gram is None:
             gram = CorrectnessGram(selection.n_members, with_products=with_products)
         gram.add(selection)
     if gram is None:
-        raise ValueError("chunks is empty; at least one chunk of votes and labels is needed.")
+        raise ValueError("chunks holds no example that counts; votes and labels are needed.")
     return gram
+
+
+def read_chunks(chunks: Iterable[Any], read: Callable[..., Selection]) -> Iterator[Selection]:
+    """Read chunks one by one; those in which no example counts are left out.
+
+    Parameters
+    ----------
+    chunks : iterable of tuple
+        Votes and labels, or votes, labels and sample weights.
+    read : callable
+        Reads a chunk.
+
+    Yields
+    ------
+    Selection
+        A chunk.
+    """
+    for chunk in chunks:
+        try:
+            yield read(*chunk)
+        except NothingCountsError:
+            continue

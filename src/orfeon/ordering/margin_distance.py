@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,7 +40,9 @@ class MarginDistance(Rule):
     ----------
     p : float, default=0.075
         Coordinates of the objective point; 0.05 to 0.25 is usual. Taken as the decimal fraction
-        that it is printed as, so that equal distances are ties.
+        that it is printed as, so that equal distances are ties. Where members do not vote on all
+        examples it is lowered by the share of votes that are missing: all of them together could
+        not reach it otherwise.
 
     Examples
     --------
@@ -54,8 +57,9 @@ class MarginDistance(Rule):
     p: float = 0.075
 
     def __post_init__(self) -> None:
-        if not 0 < self.p < 1:
-            raise ValueError(f"p={self.p} is not allowed; it must be between 0 and 1.")
+        is_number = isinstance(self.p, int | float | np.number)
+        if not is_number or not 0 < self.p < 1:
+            raise ValueError(f"p={self.p!r} is not allowed; it must be a number between 0 and 1.")
 
     def arrange(self, selection: Selection) -> Arrangement:
         """Put the members in order.
@@ -88,8 +92,6 @@ class MarginDistance(Rule):
             The order.
         """
         n_members = len(gram)
-        # Where members do not vote on all examples, the point that all of them together can reach
-        # is nearer to the origin, and so is the objective.
         coverage = Fraction(int(gram.sizes.sum()), n_members * gram.total_weight)
         objective = Fraction(repr(float(self.p))) * coverage
         pull = 2 * n_members * objective
@@ -101,6 +103,15 @@ class MarginDistance(Rule):
             factors = (1.0, float(pull))
         order, growth = np.empty(n_members, np.int64), np.empty(n_members, numbers[0].dtype)
         kernels.margin_distance(gram.matrix, *numbers, *factors, order, growth)  # type: ignore[call-arg]
-        start = float(objective) ** 2 * gram.total_weight
-        squared = start + np.cumsum(growth / factors[0]) / n_members**2
-        return Arrangement(order, np.sqrt(np.maximum(squared, 0.0) * (gram.step or 1.0)))
+        start = objective**2 * gram.total_weight
+        return Arrangement(order, _distances(start, growth, factors[0] * n_members**2, gram.step))
+
+
+def _distances(start: Fraction, growth: Any, unit: Any, step: float | None) -> Any:
+    """Distances from the growth of their squares, which is whole numbers of a unit where exact."""
+    if growth.dtype == np.float64:
+        squared = float(start) + np.cumsum(growth) / unit
+    else:
+        parts = accumulate((int(part) for part in growth), initial=0)
+        squared = np.array([float(start + Fraction(part, unit)) for part in parts][1:])
+    return np.sqrt(np.maximum(squared, 0.0) * (step or 1.0))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.ordering.curves import error_curve
-from orfeon.ordering.gram import gram_of_chunks
+from orfeon.ordering.gram import gram_of_chunks, read_chunks
 from orfeon.ordering.rule import Arrangement, Rule, as_rule
 from orfeon.ordering.selection import Selection, Task, read_selection
 from orfeon.ordering.source import Source, read_source
@@ -389,8 +389,7 @@ def order_chunks(
     found: Arrangement = arrange(gram)
     wrong = np.zeros(len(gram))
     classes: set[Any] = set()
-    for chunk in again():
-        selection = read(*chunk)
+    for selection in read_chunks(again(), read):
         wrong += error_curve(selection, found.order) * selection.total_weight
         classes.update(np.asarray(selection.classes).tolist())
     curve = np.rint(wrong) / gram.total_weight

@@ -136,11 +136,12 @@ def _by_angle(along: list[int], sizes: list[int]) -> Any:
 def _angles(along: list[int], sizes: list[int], length: int) -> Floats:
     """Angles with the reference, a right one where the reference or the member is null."""
     angles = np.full(len(along), math.pi / 2)
-    if length > 0:
-        root = math.sqrt(length)
-        for t, (a, size) in enumerate(zip(along, sizes, strict=True)):
-            if size:
-                angles[t] = math.acos(max(-1.0, min(1.0, a / root / math.sqrt(size))))
+    for t, (a, size) in enumerate(zip(along, sizes, strict=True)):
+        whole = length * size
+        if whole > 0:
+            # Squares of sine and cosine in whole numbers: both are exact near 0 and pi.
+            cosine = math.copysign(math.sqrt(a * a / whole), a)
+            angles[t] = math.atan2(math.sqrt((whole - a * a) / whole), cosine)
     return angles
 
 
@@ -151,7 +152,7 @@ def _own_size(angles: Floats) -> int:
 
 
 def _warn_when_near(diagonal: int, ensemble: int, total_weight: int) -> None:
-    if ensemble <= 0 or diagonal <= 0:
+    if ensemble <= 0:
         return
     cosine = math.sqrt(Fraction(diagonal**2, ensemble * total_weight))
     angle = math.degrees(math.acos(min(1.0, cosine)))

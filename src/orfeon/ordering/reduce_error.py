@@ -16,11 +16,17 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.kernels import backfitting
 from orfeon.kernels import order as kernels
 from orfeon.ordering.curves import kernel_arrays
 from orfeon.ordering.regression import order_by_squared_error
 from orfeon.ordering.rule import Arrangement, Rule
 from orfeon.ordering.selection import Selection
+
+Integers = npt.NDArray[np.int64]
+
+#: Whole weights are taken as copies when that makes at most this many of each example on average.
+_COPIES = 8
 
 
 @dataclass(frozen=True)
@@ -75,15 +81,30 @@ class ReduceError(Rule):
             return order_by_squared_error(selection, helped=False)
         n_members = selection.n_members
         order, errors = np.empty(n_members, np.int64), np.empty(n_members, np.int64)
-        if not self.backfitting:
-            kernels.reduce_error(*kernel_arrays(selection), order, errors)  # type: ignore[call-arg]
-            return Arrangement(order, errors / selection.total_weight)
+        if self.backfitting:
+            return self._backfit(selection, order, errors)
+        kernels.reduce_error(*kernel_arrays(selection), order, errors)  # type: ignore[call-arg]
+        return Arrangement(order, errors / selection.total_weight)
+
+    def _backfit(self, selection: Selection, chosen: Integers, errors: Integers) -> Arrangement:
+        """The subsets of each size, members of which were exchanged."""
+        n_members, total = selection.n_members, selection.total_weight
         subsets = np.empty((n_members, n_members), np.int64)
-        kernels.backfit(
-            *kernel_arrays(selection), self.max_passes, order, errors, subsets  # type: ignore[call-arg]
-        )  # fmt: skip
+        votes, y, *weights = kernel_arrays(selection)
+        if selection.member_weights is None and total <= _COPIES * selection.n_examples:
+            # Whole weights are copies, and examples that all count the same are counted in words.
+            copies = np.repeat(np.arange(selection.n_examples), selection.weights)
+            if len(copies) > selection.n_examples:
+                votes, y = np.ascontiguousarray(votes[:, copies]), y[copies]
+            backfitting.backfit_counts(
+                votes, y, selection.n_classes, self.max_passes, chosen, errors, subsets
+            )
+        else:
+            backfitting.backfit_weighted(  # type: ignore[call-arg]
+                votes, y, *weights, self.max_passes, chosen, errors, subsets
+            )
         sets = tuple(subsets[u, : u + 1].copy() for u in range(n_members))
-        return Arrangement(first_appearances(sets), errors / selection.total_weight, sets)
+        return Arrangement(first_appearances(sets), errors / total, sets)
 
 
 def first_appearances(subsets: tuple[npt.NDArray[np.int64], ...]) -> npt.NDArray[np.int64]:

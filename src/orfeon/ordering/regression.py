@@ -30,6 +30,7 @@ def order_by_squared_error(selection: Selection, *, helped: bool) -> Arrangement
     n_members, n = selection.n_members, selection.n_examples
     said = np.ascontiguousarray(selection.said.T)
     weights = selection.weights / selection.total_weight
+    vote_weights = selection.vote_weights
     sums, counts = np.zeros(n), np.zeros(n)
     losses = trivial_errors(selection)
     used = np.zeros(n_members, dtype=bool)
@@ -37,12 +38,13 @@ def order_by_squared_error(selection: Selection, *, helped: bool) -> Arrangement
     order, criterion = np.empty(n_members, np.int64), np.empty(n_members)
     for u in range(n_members):
         kernels.squared_errors(
-            said, sums, counts, selection.y, weights, losses, errors, better
-        )  # fmt: skip
+            said, vote_weights, sums, counts, selection.y, weights, losses, errors, better
+        )
         k = first_of_least(-better if helped and u else errors, ~used)
         used[k], order[u], criterion[u] = True, k, (better if helped else errors)[k]
         known = selection.answered[k]
-        sums[known] += said[known, k]
-        counts[known] += 1.0
-        losses[known] = (sums[known] / counts[known] - selection.y[known]) ** 2
+        sums[known] += vote_weights[k] * said[known, k]
+        counts[known] += vote_weights[k]
+        decided = counts > 0
+        losses[decided] = (sums[decided] / counts[decided] - selection.y[decided]) ** 2
     return Arrangement(order, criterion)

@@ -23,12 +23,20 @@ Task = Literal["classification", "regression"]
 
 #: Weights without a common step are rounded to this many bits below their mean.
 _WEIGHT_BITS = 20
+#: Weights of members are rounded to this many bits below the largest.
+_MEMBER_BITS = 30
+#: Fractions with denominators up to this are looked for among weights.
+_DENOMINATORS = 256
 #: Whole numbers up to this are exact in float64.
 _LARGEST = 2**52
 #: Labels that span no more than this are coded through a table.
 _TABLE = 1 << 16
 #: What stands for a member that does not vote.
 NO_VOTE = -1
+
+
+class NothingCountsError(ValueError):
+    """Examples were given of which none counts: no weight, no vote, or none at all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +208,7 @@ def read_selection(
     [[-1, 1], [0, 1]]
     """
     said, absent = _read_matrix(votes, no_vote)
-    labels = column_or_1d(y)
+    labels = _read_labels(y, no_vote)
     if said.shape[1] != len(labels):
         turned = " Are they transposed?" if said.shape[0] == len(labels) else ""
         raise ValueError(
@@ -227,12 +235,26 @@ def read_selection(
     return _those_that_count(read)
 
 
+def _read_labels(y: Any, no_vote: Any) -> npt.NDArray[Any]:
+    labels = column_or_1d(y)
+    if labels.dtype == object and any(label is None for label in labels):
+        raise ValueError("y holds None; every example needs a label or a target.")
+    assert_all_finite(labels, input_name="y")
+    if no_vote is not None and (labels == no_vote).any():
+        raise ValueError(
+            f"no_vote={no_vote!r} is among the labels in y; a vote for that class could not be "
+            "told from none. Mark missing votes by another value, or give a masked array."
+        )
+    return np.asarray(labels)
+
+
 def _read_matrix(votes: Any, no_vote: Any) -> tuple[Any, npt.NDArray[np.bool_] | None]:
     """The matrix, and where members do not vote."""
     masked = np.ma.getmaskarray(votes) if isinstance(votes, np.ma.MaskedArray) else None
     said = np.asarray(votes)
     if said.ndim != 2 or said.size == 0:
-        raise ValueError(
+        is_empty = said.ndim == 2 and said.shape[0] > 0
+        raise (NothingCountsError if is_empty else ValueError)(
             f"votes has shape {said.shape}; a matrix with a row for each member and a column for "
             "each example is expected, with at least one of each."
         )
@@ -316,12 +338,17 @@ def _read_member_weights(member_weights: Any, n_members: int) -> Floats | None:
     if member_weights is None:
         return None
     weights = np.asarray(member_weights, dtype=np.float64)
-    if weights.shape != (n_members,) or not (weights >= 0).all() or not np.isfinite(weights).all():
+    allowed = weights.shape == (n_members,) and np.isfinite(weights).all() and weights.any()
+    if not allowed or (weights < 0).any():
         raise ValueError(
             f"member_weights must hold a finite number that is not negative for each of the "
-            f"{n_members} members, got {member_weights!r}."
+            f"{n_members} members, and not only zeros, got {member_weights!r}."
         )
-    return None if (weights == weights[0]).all() and weights[0] > 0 else weights
+    if (weights == weights[0]).all():
+        return None
+    # On a binary grid, so that sums are exact: votes can be added and taken back in any order.
+    grid = 2.0 ** (np.ceil(np.log2(weights.max())) - _MEMBER_BITS)
+    return np.asarray(np.rint(weights / grid) * grid)
 
 
 def whole_weights(sample_weight: Any, n_examples: int) -> tuple[Integers, float]:
@@ -337,7 +364,7 @@ def whole_weights(sample_weight: Any, n_examples: int) -> tuple[Integers, float]
     Returns
     -------
     ndarray of int64 of shape (n_examples,)
-        Weights in steps: exact when they are whole numbers, or multiples of the smallest of them;
+        Weights in steps: exact when they are whole numbers, or in proportion to small ones;
         otherwise rounded to a millionth of their mean.
     float
         The step.
@@ -357,16 +384,19 @@ def whole_weights(sample_weight: Any, n_examples: int) -> tuple[Integers, float]
             f"sample_weight has shape {weights.shape}; one weight for each of the {n_examples} "
             "examples is expected."
         )
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError(
-            "sample_weight must hold finite numbers that are not negative, and not all zero."
-        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must hold finite numbers that are not negative.")
+    if not weights.any():
+        raise NothingCountsError("sample_weight is zero for every example; one must be positive.")
     if are_counts(weights) and weights.sum() <= _LARGEST:
         return weights.astype(np.int64), 1.0
     least = float(weights[weights > 0].min())
     ratio = weights / least
-    if ratio.max() < 2**_WEIGHT_BITS and np.allclose(ratio, np.rint(ratio), rtol=0, atol=1e-9):
-        return np.rint(ratio).astype(np.int64), least
+    if ratio.max() * _DENOMINATORS < 2**_WEIGHT_BITS:
+        different = np.unique(ratio)
+        for parts in range(1, _DENOMINATORS + 1):
+            if np.abs(different * parts - np.rint(different * parts)).max() <= 1e-9 * parts:
+                return np.rint(ratio * parts).astype(np.int64), least / parts
     step = float(weights.mean()) / 2**_WEIGHT_BITS
     rounded = np.maximum(np.rint(weights / step), weights > 0)
     return rounded.astype(np.int64), step
@@ -378,5 +408,5 @@ def _those_that_count(read: Selection) -> Selection:
     if not read.is_complete:
         counts &= read.answered.any(axis=0)
         if not counts.any():
-            raise ValueError("votes holds no vote on any example of positive weight.")
+            raise NothingCountsError("votes holds no vote on any example of positive weight.")
     return read if counts.all() else read.examples(counts)
