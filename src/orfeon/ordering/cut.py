@@ -70,7 +70,7 @@ def prune(
     chosen = as_rule(rule, **options)
     source = read_source(ensemble, X, y, sample_weight, on=on)
     if not isinstance(keep, str) and np.ndim(keep) == 1:
-        return _cut(ensemble, source, np.asarray(keep), None)
+        return _cut(ensemble, source, _numbers(keep, source.selection.n_members), None)
     found = order_source(source, chosen)
     _refuse_new_weights(ensemble, found)
     return _cut(ensemble, source, found.members(keep), found)  # type: ignore[arg-type]
@@ -87,7 +87,24 @@ def _cut(ensemble: Any, source: Source, kept: npt.NDArray[Any], found: Order | N
     if found is not None:
         smaller.order_ = found.without_source()
         smaller.error_curve_ = found.error_curve
+    else:  # an ensemble that was pruned before has those of then
+        vars(smaller).pop("order_", None)
+        vars(smaller).pop("error_curve_", None)
     return smaller
+
+
+def _numbers(keep: Any, n_members: int) -> npt.NDArray[np.int64]:
+    """The numbers of the members to keep, checked."""
+    numbers = np.array(keep)
+    is_whole = len(numbers) > 0 and numbers.dtype.kind in "iu"
+    if not is_whole or numbers.min() < 0 or numbers.max() >= n_members:
+        raise ValueError(
+            f"keep={keep!r} is not allowed; a list holds the numbers of members, from 0 to "
+            f"{n_members - 1}, at least one."
+        )
+    if len(np.unique(numbers)) < len(numbers):
+        raise ValueError(f"keep={keep!r} is not allowed; each member is kept once.")
+    return numbers.astype(np.int64)
 
 
 def _refuse_new_weights(ensemble: Any, found: Order) -> None:

@@ -2,206 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    MetaEstimatorMixin,
-    RegressorMixin,
-    _fit_context,
-    clone,
-    is_classifier,
-)
-from sklearn.utils import _safe_indexing, column_or_1d, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
-from orfeon.ensembles.units import hash_rows
-from orfeon.ordering.ordered import Keep, Order, order_source
-from orfeon.ordering.rule import Rule, as_rule
-from orfeon.ordering.source import read_source
-from orfeon.schema import Schema
-from orfeon.seeding import seed_sequence
-from orfeon.trees.limits import LIMITS
-
-Floats = npt.NDArray[np.float64]
-Ordered = Literal["examples", "out_of_bag", "validation"]
+from orfeon.ordering.ordered import Keep
+from orfeon.ordering.pruned_base import Floats, Ordered, PrunedEnsemble, ensemble_has
+from orfeon.ordering.rule import Rule
 
 
-class _Pruned(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Train an ensemble, order its members, keep the first ones."""
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "rule": [str, Rule],
-        "keep": [
-            Interval(Real, 0, 1, closed="right"),
-            Interval(Integral, 1, None, closed="left"),
-            StrOptions({"auto", "rule"}),
-        ],
-        "on": [StrOptions({"examples", "out_of_bag", "validation"})],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "random_state": LIMITS["random_state"],
-    }
-
-    estimator: Any
-    rule: str | Rule
-    keep: Keep
-    on: Ordered
-    validation_fraction: float
-    random_state: Any
-    ensemble_: Any
-    order_: Order
-    kept_: npt.NDArray[np.int64]
-    n_features_in_: int
-
-    def _base(self) -> Any:
-        """The ensemble that is trained when none is given."""
-        raise NotImplementedError
-
-    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the ensemble and keep the members that matter.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples, as the ensemble takes them.
-        y : array of shape (n_rows,)
-            Classes or targets.
-        sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
-
-        Returns
-        -------
-        self
-            The fitted, pruned ensemble.
-        """
-        rule = as_rule(self.rule)
-        base = self._base() if self.estimator is None else self.estimator
-        if is_classifier(base) != is_classifier(self):
-            kind = "classifier" if is_classifier(self) else "regressor"
-            raise ValueError(f"estimator={base} is not a {kind}; {type(self).__name__} needs one.")
-        whole = clone(base)
-        if self.random_state is not None and "random_state" in whole.get_params():
-            whole.set_params(random_state=self.random_state)
-        train, select = self._parts(X, y, sample_weight)
-        _fit_weighted(whole, *train)
-        source = read_source(
-            whole, *select, on="out_of_bag" if self.on == "out_of_bag" else "examples"
-        )
-        found = order_source(source, rule)
-        self.kept_ = found.members(self.keep)
-        self.ensemble_ = source.ensemble.subset(self.kept_)
-        self.order_ = found.without_source()
-        for name in ("n_features_in_", "feature_names_in_", "classes_"):
-            if hasattr(self.ensemble_, name):
-                setattr(self, name, getattr(self.ensemble_, name))
-            else:
-                self.__dict__.pop(name, None)
-        return self
-
-    def _parts(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
-        """The examples to train on and those to order by."""
-        if self.on != "validation":
-            return (X, y, sample_weight), (X, y, sample_weight)
-        labels = column_or_1d(y)
-        weights = np.ones(len(labels))
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        set_aside = self._set_aside(X, labels, weights)
-        parts = []
-        for chosen in (np.flatnonzero(~set_aside & (weights > 0)), np.flatnonzero(set_aside)):
-            if len(chosen) == 0:
-                raise ValueError(
-                    f"validation_fraction={self.validation_fraction} leaves no example to train "
-                    f"on or to order by, of {int((weights > 0).sum())} different ones."
-                )
-            given = None if sample_weight is None else weights[chosen]
-            parts.append((_safe_indexing(X, chosen), labels[chosen], given))
-        return parts[0], parts[1]
-
-    def _set_aside(self, X: Any, y: npt.NDArray[Any], weights: Floats) -> npt.NDArray[np.bool_]:
-        """Which examples are set aside, class by class; copies stay together."""
-        _, encoded = Schema.learn_and_encode(X, "auto")
-        kinds, codes = np.unique(y, return_inverse=True)
-        strata = codes if is_classifier(self) else np.zeros(len(y), np.int64)
-        different, first, copy = np.unique(
-            hash_rows(encoded, codes), return_index=True, return_inverse=True
-        )
-        rank = np.random.default_rng(seed_sequence(self.random_state)).random(len(different))
-        taken = np.zeros(len(different), dtype=bool)
-        weight = np.bincount(copy, weights=weights)
-        for stratum in range(len(kinds) if is_classifier(self) else 1):
-            mine = np.flatnonzero((strata[first] == stratum) & (weight > 0))
-            in_turn = mine[np.argsort(rank[mine], kind="stable")]
-            share = np.cumsum(weight[in_turn]) - weight[in_turn] / 2
-            taken[in_turn] = share <= self.validation_fraction * weight[in_turn].sum()
-        return np.asarray(taken[copy] & (weights > 0))
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """What the kept members decide together.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Classes or predictions.
-        """
-        check_is_fitted(self, "ensemble_")
-        return np.asarray(self.ensemble_.predict(X))
-
-    @property
-    def error_curve_(self) -> Floats:
-        """Error of the first 1, 2, ... members on the selection examples."""
-        check_is_fitted(self, "ensemble_")
-        return self.order_.error_curve
-
-    @property
-    def estimators_(self) -> Any:
-        """The kept members."""
-        check_is_fitted(self, "ensemble_")
-        return self.ensemble_.estimators_
-
-    def __len__(self) -> int:
-        check_is_fitted(self, "ensemble_")
-        return len(self.kept_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._base() if self.estimator is None else self.estimator).input_tags
-        tags.input_tags.allow_nan = inner.allow_nan
-        tags.input_tags.sparse = inner.sparse
-        return tags
-
-
-def _fit_weighted(estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
-    if sample_weight is None:
-        estimator.fit(X, y)
-    elif has_fit_parameter(estimator, "sample_weight"):
-        estimator.fit(X, y, sample_weight=sample_weight)
-    else:
-        raise ValueError(
-            f"sample_weight is given, and {type(estimator).__name__} takes none; leave it out or "
-            "give another estimator."
-        )
-
-
-def _has_probabilities(pruned: Any) -> bool:
-    inner = getattr(pruned, "ensemble_", pruned.estimator)
-    return inner is None or hasattr(inner, "predict_proba")
-
-
-class PrunedClassifier(ClassifierMixin, _Pruned):  # type: ignore[misc]
+class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
     """An ensemble of classifiers of which only the members that matter are kept.
 
     Parameters
@@ -300,7 +114,7 @@ class PrunedClassifier(ClassifierMixin, _Pruned):  # type: ignore[misc]
             return super().predict(X)
         return np.asarray(self.classes_[np.argmax(self._weighted_shares(X), axis=1)])
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(ensemble_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Class shares, as the ensemble gives them; weighted vote shares where the rule weighs.
 
@@ -319,6 +133,23 @@ class PrunedClassifier(ClassifierMixin, _Pruned):  # type: ignore[misc]
             return np.asarray(self.ensemble_.predict_proba(X))
         return self._weighted_shares(X)
 
+    @available_if(ensemble_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms; minus infinity where a share is zero.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
     @property
     def _has_own_weights(self) -> bool:
         """Whether the rule gave the votes weights that the ensemble itself does not know."""
@@ -330,15 +161,13 @@ class PrunedClassifier(ClassifierMixin, _Pruned):  # type: ignore[misc]
         votes = adapt(self.ensemble_).answers(X)
         assert self.order_.member_weights is not None
         weights = self.order_.member_weights[: len(votes)]
-        if not weights.any():
-            weights = np.ones(len(votes))
         shares = np.zeros((votes.shape[1], len(self.classes_)))
         for vote, weight in zip(votes, weights, strict=True):
             shares[np.arange(votes.shape[1]), vote] += weight
         return np.asarray(shares / weights.sum())
 
 
-class PrunedRegressor(RegressorMixin, _Pruned):  # type: ignore[misc]
+class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
     """An ensemble of regressors of which only the members that matter are kept.
 
     Parameters

@@ -11,7 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import column_or_1d
 
-from orfeon.ordering.selection import NO_VOTE, Selection, Task, read_selection
+from orfeon.ordering.selection import (
+    NO_VOTE,
+    Selection,
+    Task,
+    read_selection,
+    whole_weights,
+)
 
 On = Literal["examples", "out_of_bag"]
 
@@ -114,40 +120,45 @@ def _can_be_asked(given: Any) -> bool:
 def _ask(ensemble: Any, X: Any, y: Any, sample_weight: Any, on: On) -> Source:
     answers = ensemble.answers(X)
     labels = column_or_1d(y)
-    if ensemble.n_classes == 0:
-        absent, task = np.nan, "regression"
-    else:
-        labels, absent, task = _class_codes(labels, ensemble.classes), NO_VOTE, "classification"
     if answers.shape[1] != len(labels):
         raise ValueError(
             f"X has {answers.shape[1]} rows and y has {len(labels)} values; one value for each row "
             "is expected."
         )
+    given = None if sample_weight is None else np.asarray(sample_weight)
+    counts = whole_weights(given, len(labels))[0] > 0
+    truth, absent, task = labels, np.nan, "regression"
+    if ensemble.n_classes:
+        truth, absent = _class_codes(labels, ensemble.classes, counts), NO_VOTE
+        task = "classification"
 
     def read(said: Any) -> Selection:
         return read_selection(
-            said, labels, sample_weight, no_vote=absent, task=task,  # type: ignore[arg-type]
+            said, truth, given, no_vote=absent, task=task,  # type: ignore[arg-type]
             member_weights=ensemble.member_weights,
         )  # fmt: skip
 
     def find() -> npt.NDArray[np.bool_]:
-        mask: npt.NDArray[np.bool_] = ensemble.out_of_bag(X, y, sample_weight)
-        return mask if sample_weight is None else mask[:, np.asarray(sample_weight) > 0]
+        mask: npt.NDArray[np.bool_] = ensemble.out_of_bag(X, labels, given)
+        return mask[:, counts]
 
     if on == "examples":
         return Source(read(answers), find, ensemble)
-    mask = ensemble.out_of_bag(X, y, sample_weight)
+    mask = ensemble.out_of_bag(X, labels, given)
     return Source(read(np.where(mask, answers, absent).astype(answers.dtype)), None, ensemble)
 
 
-def _class_codes(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Codes of labels in the ensemble's classes."""
-    known, codes = np.unique(y, return_inverse=True)
-    unknown = [label for label in known.tolist() if label not in set(classes.tolist())]
-    if unknown:
-        raise ValueError(
-            f"y holds {unknown[0]!r}, which the ensemble does not know; its classes are "
-            f"{classes.tolist()}."
-        )
-    place = np.searchsorted(classes, known)
-    return np.asarray(place[codes])
+def _class_codes(
+    y: npt.NDArray[Any], classes: npt.NDArray[Any], counts: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int64]:
+    """Codes of labels in the ensemble's classes; labels that do not count may be any."""
+    place = {label: code for code, label in enumerate(classes.tolist())}
+    found, which = np.unique(y, return_inverse=True)
+    for label, is_used in zip(found.tolist(), np.bincount(which, counts) > 0, strict=True):
+        if is_used and label not in place:
+            raise ValueError(
+                f"y holds {label!r}, which the ensemble does not know; its classes are "
+                f"{classes.tolist()}."
+            )
+    codes = np.array([place.get(label, 0) for label in found.tolist()], dtype=np.int64)
+    return np.asarray(codes[which])

@@ -1,0 +1,289 @@
+"""What pruned classifiers and regressors share: train, order, cut, and ask who is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import (
+    BaseEstimator,
+    MetaEstimatorMixin,
+    _fit_context,
+    clone,
+    is_classifier,
+    is_regressor,
+)
+from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, get_tags, indexable
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_is_fitted,
+    has_fit_parameter,
+)
+
+from orfeon.forest import Forest
+from orfeon.ordering.ordered import Keep, Order, order_source
+from orfeon.ordering.rule import Rule, as_rule
+from orfeon.ordering.setting_aside import set_aside
+from orfeon.ordering.source import read_source
+from orfeon.seeding import seed_sequence
+from orfeon.tabular import _check_length
+from orfeon.trees.limits import LIMITS
+
+Floats = npt.NDArray[np.float64]
+Ordered = Literal["examples", "out_of_bag", "validation"]
+
+
+def ensemble_has(method: str) -> Callable[[Any], bool]:
+    """Whether the ensemble of a pruned one has a method, fitted or not.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+
+    Returns
+    -------
+    callable
+        Tells it of a pruned ensemble.
+
+    Examples
+    --------
+    >>> from orfeon import PrunedRegressor
+    >>> from orfeon.ordering.pruned_base import ensemble_has
+    >>> ensemble_has("apply")(PrunedRegressor()), ensemble_has("transform")(PrunedRegressor())
+    (True, False)
+    """
+
+    def find(pruned: Any) -> bool:
+        inner = getattr(pruned, "ensemble_", pruned.estimator)
+        return hasattr(pruned._base() if inner is None else inner, method)
+
+    return find
+
+
+class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Train an ensemble, order its members, keep the first ones."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "rule": [str, Rule],
+        "keep": [
+            Interval(Real, 0, 1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"auto", "rule"}),
+        ],
+        "on": [StrOptions({"examples", "out_of_bag", "validation"})],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "random_state": LIMITS["random_state"],
+    }
+
+    estimator: Any
+    rule: str | Rule
+    keep: Keep
+    on: Ordered
+    validation_fraction: float
+    random_state: Any
+    ensemble_: Any
+    order_: Order
+    kept_: npt.NDArray[np.int64]
+    n_features_in_: int
+
+    def _base(self) -> Any:
+        """The ensemble that is trained when none is given."""
+        raise NotImplementedError
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the ensemble and keep the members that matter.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples, as the ensemble takes them.
+        y : array of shape (n_rows,)
+            Classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+
+        Returns
+        -------
+        self
+            The fitted, pruned ensemble.
+        """
+        rule = as_rule(self.rule)
+        base = self._base() if self.estimator is None else self.estimator
+        kind = "classifier" if is_classifier(self) else "regressor"
+        if not (is_classifier(base) if kind == "classifier" else is_regressor(base)):
+            raise ValueError(f"estimator={base} is not a {kind}; {type(self).__name__} needs one.")
+        whole = clone(base)
+        if self.random_state is not None:
+            _set_random_state(whole, self.random_state)
+        train, select = self._parts(X, y, sample_weight)
+        _fit_weighted(whole, *train)
+        source = read_source(
+            whole, *select, on="out_of_bag" if self.on == "out_of_bag" else "examples"
+        )
+        found = order_source(source, rule)
+        self.kept_ = found.members(self.keep)
+        self.ensemble_ = source.ensemble.subset(self.kept_)
+        self.order_ = found.without_source()
+        for name in ("n_features_in_", "feature_names_in_", "classes_"):
+            if hasattr(self.ensemble_, name):
+                setattr(self, name, getattr(self.ensemble_, name))
+            else:
+                self.__dict__.pop(name, None)
+        return self
+
+    def _parts(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
+        """The examples to train on and those to order by."""
+        if self.on == "out_of_bag" and _num_samples(X) == 1:
+            raise ValueError(
+                'on="out_of_bag" needs examples that members are not trained on; X has 1 sample.'
+            )
+        if self.on != "validation":
+            return (X, y, sample_weight), (X, y, sample_weight)
+        (rows,) = indexable(X)
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        _check_length(labels, _num_samples(rows))
+        if is_classifier(self):
+            check_classification_targets(labels)
+        weights = np.ones(len(labels))
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        count = np.flatnonzero(weights)
+        aside = set_aside(
+            _safe_indexing(rows, count), labels[count], weights[count], self.validation_fraction,
+            np.random.default_rng(seed_sequence(self.random_state)), by_class=is_classifier(self),
+        )  # fmt: skip
+        if not aside.any():
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} sets no example aside to order "
+                f"members by, of {len(count)} sample(s); of each class, or of all in regression, "
+                "one that is different must stay to train on."
+            )
+        parts = []
+        for chosen in (count[~aside], count[aside]):
+            given = None if sample_weight is None else weights[chosen]
+            parts.append((_safe_indexing(rows, chosen), labels[chosen], given))
+        return parts[0], parts[1]
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """What the kept members decide together.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes or predictions.
+        """
+        check_is_fitted(self, "ensemble_")
+        return np.asarray(self.ensemble_.predict(X))
+
+    @property
+    def error_curve_(self) -> Floats:
+        """Error of the first 1, 2, ... members on the selection examples."""
+        check_is_fitted(self, "ensemble_")
+        return self.order_.error_curve
+
+    @property
+    def estimators_(self) -> Any:
+        """The kept members."""
+        check_is_fitted(self, "ensemble_")
+        return self.ensemble_.estimators_
+
+    @property
+    def forest_(self) -> Forest:
+        """The kept members as a forest, where they are trees of orfeon."""
+        check_is_fitted(self, "ensemble_")
+        forest: Forest = self.ensemble_.forest_
+        return forest
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Importance of each attribute for the kept members, where the ensemble tells it."""
+        check_is_fitted(self, "ensemble_")
+        return np.asarray(self.ensemble_.feature_importances_)
+
+    @available_if(ensemble_has("apply"))  # type: ignore[untyped-decorator]
+    def apply(self, X: Any) -> npt.NDArray[np.int64]:
+        """Leaf that each row reaches in each of the kept trees.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_trees)
+            Node indices within each tree.
+        """
+        check_is_fitted(self, "ensemble_")
+        return np.asarray(self.ensemble_.apply(X))
+
+    @available_if(ensemble_has("decision_path"))  # type: ignore[untyped-decorator]
+    def decision_path(self, X: Any) -> tuple[Any, npt.NDArray[np.int64]]:
+        """Nodes that each row passes through, in all of the kept trees.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        sparse matrix of shape (n_rows, n_nodes)
+            Ones where a row passes through a node; the nodes of all trees, one after the other.
+        ndarray of shape (n_trees + 1,)
+            Where the nodes of each tree begin.
+        """
+        check_is_fitted(self, "ensemble_")
+        nodes, starts = self.ensemble_.decision_path(X)
+        return nodes, np.asarray(starts)
+
+    def __len__(self) -> int:
+        check_is_fitted(self, "ensemble_")
+        return len(self.kept_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._base() if self.estimator is None else self.estimator).input_tags
+        tags.input_tags.allow_nan = inner.allow_nan
+        tags.input_tags.sparse = inner.sparse
+        return tags
+
+
+def _set_random_state(whole: Any, random_state: Any) -> None:
+    """Fix all randomness of an ensemble, or of the steps and members that it is made of."""
+    names = sorted(whole.get_params())
+    if "random_state" in names:
+        whole.set_params(random_state=random_state)
+        return
+    inner = [name for name in names if name.endswith("__random_state")]
+    seeds = seed_sequence(random_state).generate_state(len(inner))
+    for name, seed in zip(inner, seeds, strict=True):
+        whole.set_params(**{name: int(seed)})
+
+
+def _fit_weighted(estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    if sample_weight is None:
+        estimator.fit(X, y)
+    elif has_fit_parameter(estimator, "sample_weight"):
+        estimator.fit(X, y, sample_weight=sample_weight)
+    else:
+        raise ValueError(
+            f"sample_weight is given, and {type(estimator).__name__} takes none; leave it out or "
+            "give another estimator."
+        )
