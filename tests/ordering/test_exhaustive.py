@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ def draw(rng, n_members, n_examples, n_classes, skill, silent=0.0):
     votes = rng.integers(0, n_classes, (n_members, n_examples))
     votes = np.where(rng.random(votes.shape) < skill, y, votes)
     votes[rng.random(votes.shape) < silent] = -1
-    votes[rng.integers(n_members), :] = y  # each example has a vote, each class a place
+    votes[0, (votes < 0).all(axis=0)] = 0  # each example has a vote
     return votes, y
 
 
@@ -228,21 +229,45 @@ def test_progress_counts_subsets(capsys, monkeypatch):
     monkeypatch.setattr(module, "_PATIENCE", 1.0)
     votes, y = draw(np.random.default_rng(10), 14, 5, 2, 0.5)
     search_exhaustive(votes, y, verbose=1)
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("Exhaustive search  16384/16384 [####################] 100%")
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 8
+    assert lines[0].startswith("Exhaustive search  2048/16384 [##------------------]  12%")
+    assert lines[-1].startswith("Exhaustive search  16384/16384 [####################] 100%")
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_interrupt_ends_a_long_search(n_jobs):
     votes, y = draw(np.random.default_rng(11), 38, 200, 3, 0.4)
     search_exhaustive(votes[:3], y)  # compiled
-    before = threading.active_count()
     timer = threading.Timer(0.5, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         search_exhaustive(votes, y, n_jobs=n_jobs)
     timer.join()
-    assert threading.active_count() <= before + n_jobs  # idle threads of the pool at most
+
+
+def test_threads_do_not_go_on_after_an_interrupt(monkeypatch):
+    n_calls = 0
+
+    def slow(*arguments):
+        nonlocal n_calls
+        n_calls += 1
+        time.sleep(0.01)
+
+    monkeypatch.setattr(module.kernels, "search_part", slow)
+    monkeypatch.setattr(module, "_PATIENCE", 1.0)
+    monkeypatch.setattr(module, "_BLOCKS", 1)
+    votes, y = draw(np.random.default_rng(12), 22, 9, 2, 0.5)  # blocks of 128 parts
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        search_exhaustive(votes, y, n_jobs=2)
+    timer.join()
+    time.sleep(0.1)
+    seen = n_calls
+    assert 0 < seen < 128
+    time.sleep(0.2)
+    assert n_calls == seen
 
 
 SCRIPT = """

@@ -295,18 +295,17 @@ def _pack(contests: Contests) -> _Packed:
     height = (np.arange(n_words.max(initial=0))[:, None] < n_words).sum(axis=1)
     words = np.concatenate([[0], np.cumsum(height)]).astype(np.int64)
     gains, loses = (np.zeros((n_members, words[-1]), np.uint64) for _ in range(2))
-    present, handicap = (np.zeros((1, words[-1]), np.uint64) for _ in range(2))
+    handicap = np.zeros((1, words[-1]), np.uint64)
     for turn, here in enumerate(contests.rounds):
         rows = words[: n_words[turn]] + turn
         # The first member is the highest bit of a subset's number.
         signs = contests.signs[::-1, here]
         gains[:, rows], loses[:, rows] = _as_words(signs > 0), _as_words(signs < 0)
-        present[:, rows] = _as_words(np.ones((1, len(contests.needed[here])), bool))
         handicap[:, rows] = _as_words(contests.needed[None, here] > 0)
-    # An example that has no contest in a row leads by any number there.
-    start = np.full((words[-1], 2 * n_members + 3), ~np.uint64(0))
+    # Nobody leads yet. An example that has no contest in a row never will, and needs no lead.
+    start = np.zeros((words[-1], 2 * n_members + 3), np.uint64)
+    start[:, : n_members + 1] = ~np.uint64(0)
     start[:, n_members + 1] = ~handicap[0]
-    start[:, n_members + 2 :] = ~present.T
     return _Packed(start, gains, ~loses, words, *_planes(contests.weights))
 
 
