@@ -92,6 +92,12 @@ def read_votes(
     -------
     Selection
         The votes; regression and weighted votes are refused.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.contests import read_votes
+    >>> read_votes([["a", "b"], ["b", "b"]], None, ["a", "b"], None, None).said.tolist()
+    [[0, 1], [1, 1]]
     """
     selection = read_source(members_or_votes, X, y, sample_weight, no_vote=no_vote).selection
     if selection.is_regression:
@@ -120,6 +126,14 @@ def find_contests(selection: Selection) -> Contests:
     Contests
         The contests. A member that does not vote on an example is 0 in all its contests; where a
         subset may be silent altogether, the true class has to win against silence too.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.contests import find_contests
+    >>> from orfeon.ordering.selection import read_selection
+    >>> contests = find_contests(read_selection([[0, 1], [1, -1]], [0, 1], no_vote=-1))
+    >>> contests.signs.tolist(), contests.needed.tolist()
+    ([[1, 1], [-1, 0]], [0, 1])
     """
     said, y, weights = _distinct(selection)
     is_right = said == y

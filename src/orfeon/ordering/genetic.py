@@ -51,6 +51,13 @@ class GeneticHistory:
         Error of the fittest string.
     mean_error : ndarray of shape (n_generations + 1,)
         Mean error of the population.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.genetic import search_genetic
+    >>> votes, y = [[0, 0, 1], [0, 1, 0], [1, 0, 0]], [0, 0, 0]
+    >>> search_genetic(votes, y, n_generations=3, random_state=0).history.best_error.round(2)
+    array([0.33, 0.  , 0.  , 0.  ])
     """
 
     best_fitness: Floats
@@ -73,6 +80,14 @@ class GeneticSearch:
         Its fitness.
     history : GeneticHistory
         How the population evolved.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.genetic import search_genetic
+    >>> votes, y = [[0, 0, 1], [0, 1, 0], [1, 0, 0]], [0, 0, 0]
+    >>> search = search_genetic(votes, y, n_generations=10, random_state=0)
+    >>> search.subset, search.error, search.fitness
+    (array([0, 1, 2]), 0.0, 1.0)
     """
 
     subset: Integers
