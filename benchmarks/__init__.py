@@ -8,4 +8,6 @@ SUITES = {
     "ensembles": "benchmarks.ensembles",
     "start": "benchmarks.start",
     "scale": "benchmarks.scale",
+    "ordering": "benchmarks.ordering",
+    "sizes": "benchmarks.pruning_sizes",
 }

@@ -1,0 +1,122 @@
+"""One order of many members in this process, its time and its memory as a line of JSON.
+
+``python -m benchmarks.one_order chunks 10000 10000``
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.one_fit import peak_memory
+from orfeon.ordering import Order, order, order_chunks
+
+#: Examples of a chunk.
+CHUNK = 500
+_GROUPS, _CLASSES = 40, 3
+_WAYS = ("chunks", "memory")
+
+
+def make_chunk(
+    n_members: int, n_examples: int, number: int, seed: int = 0
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
+    """Votes on some examples, from the chunk's own seed.
+
+    Some examples are harder, some members better, and members of a group err together.
+    """
+    skill = np.random.default_rng(seed).normal(0.9, 0.2, n_members).astype(np.float32)
+    rng = np.random.default_rng([seed, number])
+    y = rng.integers(_CLASSES, size=n_examples)
+    ease = rng.standard_normal(n_examples, dtype=np.float32)
+    ease = ease + rng.standard_normal((_GROUPS, n_examples), dtype=np.float32)
+    score = rng.standard_normal((n_members, n_examples), dtype=np.float32)
+    score += skill[:, None]
+    score += ease[np.arange(n_members) % _GROUPS]
+    other = (y + rng.integers(1, _CLASSES, size=n_examples)) % _CLASSES
+    return np.where(score > 0, y.astype(np.int8), other.astype(np.int8)), y
+
+
+def _chunk_sizes(n_examples: int) -> list[int]:
+    return [min(CHUNK, n_examples - first) for first in range(0, n_examples, CHUNK)]
+
+
+class Chunks:
+    """The chunks, made anew each time; knows how long that took.
+
+    Parameters
+    ----------
+    n_members, n_examples : int
+        What there is in all of them.
+    """
+
+    def __init__(self, n_members: int, n_examples: int) -> None:
+        self.n_members = n_members
+        self.sizes = _chunk_sizes(n_examples)
+        self.seconds = 0.0
+
+    def __call__(self) -> Iterator[tuple[Any, Any]]:
+        """Make them, one after the other."""
+        for number, size in enumerate(self.sizes):
+            start = time.perf_counter()
+            chunk = make_chunk(self.n_members, size, number)
+            self.seconds += time.perf_counter() - start
+            yield chunk
+
+
+def _order(way: str, chunks: Chunks) -> Order:
+    if way == "chunks":
+        return order_chunks(chunks, rule="margin_distance")
+    votes, labels = zip(*chunks(), strict=True)
+    return order(np.hstack(votes), np.concatenate(labels), rule="margin_distance")
+
+
+def measure(way: str, n_members: int, n_examples: int) -> dict[str, Any]:
+    """Seconds in all and those to make the votes, memory at most, and what was found.
+
+    Parameters
+    ----------
+    way : {"chunks", "memory"}
+        Whether the votes come in chunks or are all in memory.
+    n_members, n_examples : int
+        Size of the votes.
+
+    Returns
+    -------
+    dict of str to float or str
+        ``seconds``, ``making``, ``cores``, ``peak`` where it is known, ``order`` and ``curve``.
+    """
+    if way not in _WAYS:
+        raise ValueError(f"way={way!r} is not known; there are {', '.join(_WAYS)}")
+    _order(way, Chunks(8, 100))  # loads the kernels
+    chunks = Chunks(n_members, n_examples)
+    processor, start = time.process_time(), time.perf_counter()
+    found = _order(way, chunks)
+    seconds, used = time.perf_counter() - start, time.process_time() - processor
+    answer = {
+        "seconds": seconds, "making": chunks.seconds, "cores": used / seconds,
+        "peak": peak_memory(), "order": _digest(found.order), "curve": _digest(found.error_curve),
+        "first": float(found.error_curve[0]), "fifth": float(found.error_curve[n_members // 5 - 1]),
+        "last": float(found.error_curve[-1]),
+    }  # fmt: skip
+    return {name: figure for name, figure in answer.items() if figure is not None}
+
+
+def _digest(array: npt.NDArray[Any]) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    way, *sizes = sys.argv[1:] if arguments is None else arguments
+    n_members, n_examples = (int(size) for size in sizes)
+    print(json.dumps(measure(way, n_members, n_examples)))
+
+
+if __name__ == "__main__":
+    main()
