@@ -102,6 +102,25 @@ def test_a_tie_within_a_group_takes_the_more_accurate_then_the_first():
     assert [members.tolist() for members in kept] == [[2], [1, 2], [1, 2, 3], [0, 1, 2, 3]]
 
 
+def test_rounding_does_not_decide_a_tie_between_shares():
+    """To the others, 0 has the distances 2/3, 2/3, 2/3 and 1 has 0, 1, 1."""
+    votes = np.full((5, 21), -1)
+    votes[0, :10] = [1, 1, 0, 0, 1, 0, 0, 1, 0, 0]
+    votes[1, [0, 10]], votes[1, 11:] = 1, 0
+    votes[2, [1, 2, 3, 10]] = [1, 0, 0, 1]
+    votes[3, [4, 5, 6, 11]] = [1, 0, 0, 0]
+    votes[4, [7, 8, 9, 12]] = [1, 0, 0, 0]
+    selection = read_selection(votes, np.zeros(21, np.int64), no_vote=-1)
+    distance, scale = error_distances(selection)
+    np.testing.assert_allclose(distance[:2, 2:] / scale, [[2 / 3] * 3, [0, 1, 1]], atol=1e-12)
+    assert distance[0, 2:].sum() != distance[1, 2:].sum()  # but for rounding they are equal
+    found = Clustering().arrange(selection)
+    assert found.subsets[3].tolist() == [1, 2, 3, 4]  # of the group of 0 and 1 the more accurate
+    joined, _ = join_groups(distance)
+    exact = representatives(distance, joined, np.array([0.4, 0.2, 0.5, 0.2, 0.2]))
+    assert exact[3].tolist() == [0, 2, 3, 4]
+
+
 def test_one_member_is_kept():
     found = order([[0, 1, 1]], [0, 1, 0], rule="clustering")
     assert (found.order.tolist(), found.own_size, found.criterion.tolist()) == ([0], 1, [1.0])

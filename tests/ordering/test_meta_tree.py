@@ -15,7 +15,7 @@ from orfeon.datasets import make_waveform
 from orfeon.ordering import order
 from orfeon.ordering.meta_tree import MetaTree, decisions
 from orfeon.ordering.rule import as_rule
-from orfeon.ordering.selection import Selection, read_selection
+from orfeon.ordering.selection import read_selection
 
 #: Every pattern of three votes for two classes; the majority is class 1 in half of them.
 PATTERNS = np.array(list(product([0, 1], repeat=3))).T
@@ -228,14 +228,32 @@ def test_the_order_of_the_examples_and_copies_do_not_matter(abstaining, options)
     assert len(sizes) > 2
 
 
-def test_classes_are_categories_and_not_numbers():
-    """Class 1 lies between the others, and one test tells it apart all the same."""
-    y = np.tile([0, 1, 2], 20)
-    votes = np.array([np.where(y == 1, 1, np.where(np.arange(60) % 2, 0, 2)), y[::-1]])
-    target = (y == 1).astype(np.int64)
-    selection = Selection(votes.astype(np.int32), target, np.ones(60, np.int64), n_classes=3)
-    found = MetaTree(target="class", pruning=0.01).arrange(selection)
-    assert (found.own_size, found.order[0], found.criterion[0]) == (1, 0, 1.0)
+@pytest.mark.parametrize("abstaining", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"pruning": "cv"},
+        {"pruning": "cv", "pruning_rule": "min", "n_folds": 3, "random_state": 7},
+        {"pruning": 0.01, "random_state": 2},
+    ],
+    ids=str,
+)
+def test_the_members_are_those_of_a_cart_tree_over_categories(options, n_classes, abstaining):
+    rng = np.random.default_rng(8)
+    votes, y = random_votes(rng, n_members=12, n_examples=150, n_classes=n_classes)
+    table = votes.T.astype(np.float64)
+    if abstaining:
+        table[rng.random(table.shape) < 0.4] = np.nan
+        votes = np.where(np.isnan(table), -1, table).astype(np.int64).T
+    target = decisions(read_selection(votes, y, no_vote=-1))
+    tree = CARTClassifier(categorical_features=range(12), **({"random_state": 0} | options))
+    tree.fit(table, target)
+    found = order(votes, y, rule="meta_tree", no_vote=-1, **options)
+    importance = np.zeros(12)
+    importance[found.order] = found.criterion
+    np.testing.assert_allclose(importance, tree.feature_importances_, atol=1e-11)
+    assert 1 < found.own_size == np.count_nonzero(tree.feature_importances_)
 
 
 def test_members_that_do_not_vote_everywhere_are_used():

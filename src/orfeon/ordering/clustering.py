@@ -169,7 +169,6 @@ def join_groups(distance: Integers) -> tuple[Integers, Integers]:
         far[:b, b] = far[b] = least[b] = _FAR
         # Distances only grow, so that no other group has become anyone's nearest.
         stale = np.flatnonzero((nearest[:b] == a) | (nearest[:b] == b))
-        stale = np.append(stale, a)
         nearest[stale] = np.argmin(far[stale], axis=1)
         least[stale] = far[stale, nearest[stale]]
     return joined, heights

@@ -122,8 +122,7 @@ class MetaTree(Rule):
             pruning=self.pruning,
             pruning_rule=self.pruning_rule,
             n_folds=self.n_folds,
-            # A subset of two categories is a cut, which is found faster.
-            categorical_features=None if selection.n_classes <= 2 else range(len(first)),
+            categorical_features=range(len(first)),
             random_state=self.random_state,
         ).fit(votes, target, sample_weight=selection.weights)
         importance = np.zeros(selection.n_members)

@@ -1,0 +1,403 @@
+"""One model in place of an ensemble: it learns from fresh examples that the ensemble labels.
+
+An ensemble decides better than one of its members, and nobody can read it. Combined multiple models
+(CMM) draws new examples, has the ensemble label them, and trains a single model on them and on the
+training examples: it recovers a part of the frontiers between the ensemble's decisions, the more
+the larger it may become.
+
+The new examples are combinations of training values, so that categories, missing values and whole
+numbers stay what they are. As published, they are drawn from the regions that the members tell
+apart: a leaf in proportion to the training examples in it, then values that satisfy the tests on
+the way to it. There the values are uniform within the region; here they are those of the training
+examples, which loses less of the ensemble's accuracy.
+
+References
+----------
+Domingos (1997). Knowledge acquisition from examples via multiple models. Proceedings of the 14th
+International Conference on Machine Learning, 98-106.
+Domingos (1998). Knowledge discovery via multiple models. Intelligent Data Analysis 2(3), 187-202.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context, clone, is_regressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from orfeon.ensembles.bagging import BaggingClassifier
+from orfeon.ensembles.training import seed_estimator
+from orfeon.ensembles.units import as_units
+from orfeon.forest import Forest
+from orfeon.ordering.fresh_examples import (
+    Regions,
+    can_be_mixed,
+    decode,
+    draw_marginals,
+    draw_pairs,
+    mix_rows,
+)
+from orfeon.schema import Schema
+from orfeon.tabular import TabularClassifierMixin, TabularEstimator, TrainingData
+from orfeon.trees.c45 import C45Classifier
+from orfeon.trees.limits import LIMITS
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Generation = Literal["auto", "leaves", "marginals", "pairs"]
+#: Draws so many examples: for each of them and each attribute a training example to take it from.
+Draw = Callable[[int], Integers]
+
+#: Members of the ensemble when none is given.
+_N_MEMBERS = 25
+
+
+def _has_probabilities(model: CombinedMultipleModels) -> bool:
+    """Whether the one model gives probabilities."""
+    given = C45Classifier if model.estimator is None else model.estimator
+    return hasattr(getattr(model, "estimator_", given), "predict_proba")
+
+
+class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
+    """A single classifier trained on examples that an ensemble labels.
+
+    Parameters
+    ----------
+    ensemble : classifier, optional
+        The ensemble; one that is fitted already is given as
+        :class:`sklearn.frozen.FrozenEstimator`. By default bagging of 25 models like ``estimator``.
+    estimator : classifier, optional
+        The model that takes its place. By default a :class:`orfeon.C45Classifier`.
+    n_generated : int, default=1000
+        Number of examples that are drawn and labelled. With more of them the model agrees more
+        with the ensemble, and is larger.
+    generation : {"auto", "leaves", "marginals", "pairs"}, default="auto"
+        How an example is drawn. "leaves": a leaf of a random member, in proportion to its training
+        examples; the attributes tested on the way to it from the training values that pass, the
+        others from all of them (trees of orfeon that test one attribute at a time). "marginals":
+        each attribute from its training values. "pairs": each attribute from either of two
+        training examples. "auto" is "leaves" where it can be, otherwise "pairs".
+    random_state : int, RandomState or None, default=None
+        Fixes the examples drawn, and all models whose own ``random_state`` is None.
+
+    Attributes
+    ----------
+    ensemble_ : classifier
+        The fitted ensemble.
+    estimator_ : classifier
+        The one model.
+    fidelity_ : float
+        Share of as many fresh examples, drawn in the same way, on which the model decides as the
+        ensemble does.
+    generation_ : str
+        How examples were drawn.
+    classes_ : ndarray
+        The classes.
+    forest_ : Forest
+        The model as a forest of one, where it is a tree of orfeon.
+    feature_importances_ : ndarray of shape (n_attributes,)
+        Those of the model.
+
+    Notes
+    -----
+    A training value is drawn in proportion to its ``sample_weight``; a generated example weighs as
+    much as a training example does on average. An attribute is missing in as many of the generated
+    examples as in training, whatever the leaf. Where no training value passes the tests of a leaf,
+    which can happen when the ensemble was trained on other examples, any is taken.
+
+    The publication reports 60% of bagging's gain over a single set of C4.5 rules, on 26 data sets.
+    With trees, on 12 data sets, it was 25% with 1000 examples and 50% with 10 000, in trees of four
+    and of twelve times as many leaves; "pairs" keeps a little more than "leaves". It is not the
+    same everywhere: nearly all on german and heart, a loss on sonar. ``fidelity_`` tells how far
+    the model still is from the ensemble.
+
+    Examples
+    --------
+    >>> from orfeon import C45Classifier
+    >>> from orfeon.datasets import make_twonorm
+    >>> from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> X_test, y_test = make_twonorm(2000, random_state=1)
+    >>> model = CombinedMultipleModels(n_generated=5000, random_state=0).fit(X, y)
+    >>> alone = C45Classifier().fit(X, y)
+    >>> [round(m.score(X_test, y_test), 2) for m in (alone, model, model.ensemble_)]
+    [0.77, 0.82, 0.91]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "ensemble": [HasMethods(["fit", "predict"]), None],
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_generated": [Interval(Integral, 1, None, closed="left")],
+        "generation": [StrOptions({"auto", "leaves", "marginals", "pairs"})],
+        "random_state": LIMITS["random_state"],
+    }
+
+    ensemble_: Any
+    estimator_: Any
+    fidelity_: float
+    generation_: str
+
+    def __init__(
+        self,
+        ensemble: Any = None,
+        estimator: Any = None,
+        *,
+        n_generated: int = 1000,
+        generation: Generation = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.ensemble = ensemble
+        self.estimator = estimator
+        self.n_generated = n_generated
+        self.generation = generation
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        for given in (self.ensemble, self.estimator):
+            if hasattr(given, "__sklearn_tags__"):
+                tags.input_tags.allow_nan &= get_tags(given).input_tags.allow_nan
+        return tags
+
+    def _categorical_features(self) -> Any:
+        return "auto"
+
+    # -- fitting -------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the ensemble, then the model.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples; missing values and categories are welcome as far as the models take them.
+        y : array of shape (n_rows,)
+            Classes.
+        sample_weight : array of shape (n_rows,), optional
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        # In an order of content, so that the same examples are drawn however they were given.
+        data, _ = as_units(self._read(X, y, sample_weight))
+        weights = _relative_weights(data)
+        seeds = [int(s.generate_state(1)[0]) for s in data.seeds.spawn(3)]
+        table = X if can_be_mixed(X) else decode(data.X, self.schema_)
+        rows = data.rows if table is X else np.arange(len(data.rows))
+        given = np.tile(rows[:, None], (1, self.n_features_in_))
+        labels = self.classes_[data.y]
+        training = mix_rows(table, given)
+
+        self.ensemble_ = self._fit_ensemble(training, labels, weights, seeds[0])
+        draw = self._drawing(training, weights, np.random.default_rng(seeds[1]))
+        new = draw(self.n_generated)
+        decided = self.ensemble_.predict(mix_rows(training, new))
+        self.estimator_ = _fitted(
+            _seeded(self._base(), seeds[2]),
+            mix_rows(table, np.concatenate([given, rows[new]])),
+            np.concatenate([labels, decided]),
+            np.concatenate([weights, np.ones(len(new))]),
+            "estimator",
+        )
+        self._take_over()
+        fresh = mix_rows(training, draw(self.n_generated))
+        agrees = self.estimator_.predict(fresh) == self.ensemble_.predict(fresh)
+        self.fidelity_ = float(np.mean(agrees))
+        return self
+
+    def _base(self) -> Any:
+        return C45Classifier() if self.estimator is None else clone(self.estimator)
+
+    def _fit_ensemble(self, X: Any, y: npt.NDArray[Any], weights: Floats, seed: int) -> Any:
+        for name in ("ensemble", "estimator"):
+            given = getattr(self, name)
+            if given is not None and is_regressor(given):
+                raise ValueError(f"{name}={given} is not a classifier; one is needed.")
+        if not isinstance(self.ensemble, FrozenEstimator):
+            ensemble = self.ensemble
+            if ensemble is None:
+                ensemble = BaggingClassifier(self._base(), n_estimators=_N_MEMBERS)
+            return _fitted(_seeded(clone(ensemble), seed), X, y, weights, "ensemble")
+        check_is_fitted(self.ensemble)
+        known = np.asarray(self.ensemble.classes_)
+        unknown = [label for label in self.classes_.tolist() if label not in known.tolist()]
+        if unknown:
+            raise ValueError(
+                f"y holds {unknown[0]!r}, which the ensemble does not know; its classes are "
+                f"{known.tolist()}."
+            )
+        return self.ensemble
+
+    def _drawing(self, X: Any, weights: Floats, rng: np.random.Generator) -> Draw:
+        """The way examples are drawn."""
+        forest: Any = getattr(self.ensemble_, "forest_", None)
+        # A linear combination of attributes leaves none of them an interval of its own.
+        has_leaves = isinstance(forest, Forest) and not len(forest.projections[1])
+        self.generation_ = self.generation
+        if self.generation == "auto":
+            self.generation_ = "leaves" if has_leaves else "pairs"
+        if self.generation_ == "leaves":
+            if not has_leaves:
+                raise ValueError(
+                    'generation="leaves" needs an ensemble of orfeon\'s trees that test one '
+                    f"attribute at a time, and ensemble={self.ensemble_} is none; use "
+                    '"marginals" or "pairs".'
+                )
+            regions = Regions(forest, self.ensemble_.schema_.encode(X), weights)
+            return lambda n: regions.draw(n, rng)
+        way = draw_marginals if self.generation_ == "marginals" else draw_pairs
+        return lambda n: way(weights, self.n_features_in_, n, rng)
+
+    def _take_over(self) -> None:
+        """Know what the model knows: also classes that only the ensemble had met."""
+        self.classes_ = np.asarray(self.estimator_.classes_)
+        self.n_classes_ = len(self.classes_)
+        schema = getattr(self.estimator_, "schema_", None)
+        if isinstance(schema, Schema):
+            self.schema_ = Schema(schema.categories, self.schema_.names)
+
+    # -- asking the model ----------------------------------------------------------------------
+
+    def _ask(self, method: str, X: Any) -> Any:
+        check_is_fitted(self, "estimator_")
+        if not can_be_mixed(X):
+            X = decode(self._encode(X), self.schema_)
+        elif not isinstance(self.estimator_, TabularEstimator):
+            self._encode(X)  # the model may check less
+        return getattr(self.estimator_, method)(X)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """What the model decides.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes.
+        """
+        return np.asarray(self._ask("predict", X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities of the model.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
+        return np.asarray(self._ask("predict_proba", X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms; minus infinity where a probability is zero.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def apply(self, X: Any) -> npt.NDArray[np.int64]:
+        """Leaf that each row reaches, where the model is a tree.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Node indices.
+        """
+        return np.asarray(self._ask("apply", X))
+
+    def decision_path(self, X: Any) -> Any:
+        """Nodes that each row passes through, where the model is a tree.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        sparse matrix of shape (n_rows, n_nodes)
+            Ones where a row passes through a node.
+        """
+        return self._ask("decision_path", X)
+
+    @property
+    def forest_(self) -> Forest:
+        """The model as a forest of one, where it is a tree of orfeon."""
+        check_is_fitted(self, "estimator_")
+        forest: Forest = self.estimator_.forest_
+        return forest
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Importance of each attribute in the model."""
+        check_is_fitted(self, "estimator_")
+        return np.asarray(self.estimator_.feature_importances_)
+
+
+# -- models ----------------------------------------------------------------------------------------
+
+
+def _seeded(model: Any, seed: int) -> Any:
+    """Fix what is random in a model and what its user has left open."""
+    fixed = {
+        name: value
+        for name, value in model.get_params(deep=True).items()
+        if name.split("__")[-1] == "random_state" and value is not None
+    }
+    seed_estimator(model, seed)
+    return model.set_params(**fixed)
+
+
+def _fitted(model: Any, X: Any, y: npt.NDArray[Any], weights: Floats, argument: str) -> Any:
+    if (weights == 1.0).all():
+        return model.fit(X, y)
+    if not has_fit_parameter(model, "sample_weight"):
+        raise ValueError(
+            f"sample_weight has fractions, and {argument}={model} takes no weights; give whole "
+            "numbers, or another model."
+        )
+    return model.fit(X, y, sample_weight=weights)
+
+
+def _relative_weights(data: TrainingData) -> Floats:
+    """Weights in which the average example, or one of its copies, weighs 1."""
+    weights = data.weights
+    if (weights == weights[0]).all():
+        return np.ones(len(weights))
+    return np.asarray(weights / (weights.sum() / data.n_examples))

@@ -1,0 +1,295 @@
+"""Fresh examples made of training values: any row may lend the value of any attribute.
+
+So categories, missing values and whole numbers stay what they are. What is drawn is, for each new
+example and each attribute, the training example that the value is taken from.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.forest import Forest
+from orfeon.schema import Schema
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def _is_polars(X: Any) -> bool:
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(X, polars.DataFrame)
+
+
+def can_be_mixed(X: Any) -> bool:
+    """Whether :func:`mix_rows` takes a table as it is; others are read and decoded first.
+
+    Parameters
+    ----------
+    X : table
+        Of any kind.
+
+    Returns
+    -------
+    bool
+        Whether it does.
+    """
+    return type(X) is np.ndarray or hasattr(X, "iloc") or _is_polars(X)
+
+
+def mix_rows(X: Any, rows: Integers) -> Any:
+    """A table whose cells come from the same columns of any rows of another.
+
+    Parameters
+    ----------
+    X : ndarray, or data frame of pandas or polars, of shape (n_rows, n_attributes)
+        The cells, of any types.
+    rows : ndarray of shape (n_new, n_attributes)
+        The row that each cell is taken from.
+
+    Returns
+    -------
+    ndarray or data frame of shape (n_new, n_attributes)
+        Of the same kind, with the same names and types.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ordering.fresh_examples import mix_rows
+    >>> X = np.array([["a", 1], ["b", 2]], dtype=object)
+    >>> mix_rows(X, np.array([[0, 1], [1, 1], [1, 0]])).tolist()
+    [['a', 2], ['b', 2], ['b', 1]]
+    """
+    if hasattr(X, "iloc"):
+        columns = {name: X.iloc[:, j].array.take(rows[:, j]) for j, name in enumerate(X.columns)}
+        return sys.modules["pandas"].DataFrame(columns)
+    if _is_polars(X):
+        return type(X)([X.to_series(j)[rows[:, j]] for j in range(X.shape[1])])
+    return X[rows, np.arange(X.shape[1])]
+
+
+def decode(encoded: Floats, schema: Schema) -> npt.NDArray[Any]:
+    """The table that a schema has turned into numbers.
+
+    Parameters
+    ----------
+    encoded : ndarray of shape (n_rows, n_attributes)
+        Encoded rows.
+    schema : Schema
+        What the attributes are.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_attributes)
+        Numbers when all attributes are ordered, otherwise objects, None for a missing category.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.fresh_examples import decode
+    >>> from orfeon.schema import Schema
+    >>> schema, encoded = Schema.learn_and_encode([["a", 1.5], [None, 2.5]])
+    >>> decode(encoded, schema).tolist()
+    [['a', 1.5], [None, 2.5]]
+    """
+    if schema.all_ordered:
+        return encoded
+    table = encoded.astype(object)
+    for j, categories in enumerate(schema.categories):
+        if categories is not None:
+            names = np.array([*categories, None], dtype=object)
+            table[:, j] = names[np.nan_to_num(encoded[:, j], nan=-1.0).astype(np.int64)]
+    return table
+
+
+# -- drawing ---------------------------------------------------------------------------------------
+
+
+def _pick(cumulative: Floats, uniform: Floats) -> Integers:
+    """Places drawn in proportion to the weights of which these are the running sums."""
+    place = np.searchsorted(cumulative, uniform * cumulative[-1], side="right")
+    return np.asarray(np.minimum(place, len(cumulative) - 1), dtype=np.int64)
+
+
+def draw_marginals(
+    weights: Floats, n_attributes: int, n: int, rng: np.random.Generator
+) -> Integers:
+    """Draw every attribute from its own training example.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Weights of the training examples.
+    n_attributes : int
+        Number of attributes.
+    n : int
+        How many examples to draw.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (n, n_attributes)
+        The training example that each value is taken from.
+    """
+    return _pick(np.cumsum(weights), rng.random((n, n_attributes)))
+
+
+def draw_pairs(weights: Floats, n_attributes: int, n: int, rng: np.random.Generator) -> Integers:
+    """Draw two training examples and every attribute from either of them.
+
+    Parameters
+    ----------
+    weights, n_attributes, n, rng
+        As for :func:`draw_marginals`.
+
+    Returns
+    -------
+    ndarray of shape (n, n_attributes)
+        The training example that each value is taken from.
+    """
+    one, other = _pick(np.cumsum(weights), rng.random((2, n, 1)))
+    return np.asarray(np.where(rng.random((n, n_attributes)) < 0.5, one, other))
+
+
+@dataclass(frozen=True)
+class _Values:
+    """The training values of an attribute, sorted, with the running sums of their weights."""
+
+    values: Floats
+    rows: Integers
+    before: Floats
+
+    @classmethod
+    def of(cls, column: Floats, weights: Floats) -> _Values:
+        rows = np.argsort(column, kind="stable")
+        rows = rows[: len(rows) - int(np.isnan(column).sum())]  # missing values come last
+        return cls(column[rows], rows, np.concatenate([[0.0], np.cumsum(weights[rows])]))
+
+    def between(self, starts: Integers, stops: Integers, uniform: Floats) -> Integers:
+        """A row for each of some stretches of the sorted values, -1 for those of no weight."""
+        if not len(self.rows):
+            return np.full(len(uniform), -1)
+        first, size = self.before[starts], self.before[stops] - self.before[starts]
+        place = np.searchsorted(self.before, first + uniform * size, side="right") - 1
+        place = np.clip(place, starts, stops - 1)
+        return np.where(size > 0, self.rows[place], -1)
+
+    def among(self, codes: Integers, uniform: Floats, again: Floats) -> Integers:
+        """Rows with some of the category codes, -1 if there are none."""
+        starts = np.searchsorted(self.values, codes, side="left")
+        stops = np.searchsorted(self.values, codes, side="right")
+        size = self.before[stops] - self.before[starts]
+        if not size.any():
+            return np.full(len(uniform), -1)
+        chosen = _pick(np.cumsum(size), uniform)
+        return self.between(starts[chosen], stops[chosen], again)
+
+
+class Regions:
+    """The leaves of some trees, and the training values that lead to them.
+
+    Parameters
+    ----------
+    forest : Forest
+        Trees that test one attribute at a time.
+    X : ndarray of shape (n_rows, n_attributes)
+        Encoded training examples.
+    weights : ndarray of shape (n_rows,)
+        Their weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.ordering.fresh_examples import Regions
+    >>> X = np.array([[0.0, 5.0], [1.0, 6.0], [2.0, 7.0], [3.0, 8.0]])
+    >>> forest = CARTClassifier(random_state=0).fit(X[:, :1], [0, 0, 0, 1]).forest_
+    >>> regions = Regions(forest, X[:, :1], np.ones(4))
+    >>> drawn = regions.draw(8, np.random.default_rng(0))
+    >>> bool((drawn == 3).any()), bool((drawn < 3).any())
+    (True, True)
+    """
+
+    def __init__(self, forest: Forest, X: Floats, weights: Floats) -> None:
+        self._forest = forest
+        self._missing = np.isnan(X)
+        self._weights = weights
+        self._columns = [_Values.of(column, weights) for column in X.T]
+        self._parents = forest.parents()
+        self._leaves = np.flatnonzero(forest.is_leaf)
+        size = forest.weights()[self._leaves]
+        tree = np.searchsorted(forest.tree_start, self._leaves, side="right") - 1
+        self._share = np.cumsum(size / np.bincount(tree, weights=size)[tree])
+        self._base = forest.tree_start[tree]
+
+    def draw(self, n: int, rng: np.random.Generator) -> Integers:
+        """Draw examples: a leaf each, then values that lead to it.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        rng : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        ndarray of shape (n, n_attributes)
+            The training example that each value is taken from.
+        """
+        picked = np.sort(_pick(self._share, rng.random(n)))
+        leaves, of = np.unique(picked, return_inverse=True)
+        drawn = draw_marginals(self._weights, len(self._columns), n, rng)
+        uniform = rng.random((2, *drawn.shape))
+        intervals, subsets = self._conditions(leaves)
+        for attribute, column in enumerate(self._columns):
+            passing = np.full(n, -1)
+            if attribute in intervals:
+                ends = np.searchsorted(column.values, intervals[attribute], side="right")
+                passing = column.between(ends[of, 0], ends[of, 1], uniform[0, :, attribute])
+            for leaf, passes in subsets.get(attribute, {}).items():
+                some = slice(*np.searchsorted(of, [leaf, leaf + 1]))
+                passing[some] = column.among(np.flatnonzero(passes), *uniform[:, some, attribute])
+            # What is missing stays so: trees send it on without a test.
+            known = ~self._missing[drawn[:, attribute], attribute]
+            drawn[:, attribute] = np.where(known & (passing >= 0), passing, drawn[:, attribute])
+        return drawn
+
+    def _conditions(
+        self, leaves: Integers
+    ) -> tuple[dict[int, Floats], dict[int, dict[int, npt.NDArray[np.bool_]]]]:
+        """What the tests above some leaves let pass.
+
+        For ordered attributes the bounds of each leaf's interval, for categorical ones the
+        categories, of those leaves that they are tested above.
+        """
+        forest = self._forest
+        intervals: dict[int, Floats] = {}
+        subsets: dict[int, dict[int, npt.NDArray[np.bool_]]] = {}
+        for k, leaf in enumerate(leaves):
+            base, node = self._base[leaf], self._leaves[leaf]
+            while (parent := self._parents[node]) >= 0:
+                branch = node - base - forest.first_child[parent]
+                attribute, threshold = int(forest.attribute[parent]), forest.threshold[parent]
+                n_categories = forest.n_categories[attribute]
+                if n_categories:
+                    table = forest.branches[int(threshold) :][:n_categories]
+                    passes = subsets.setdefault(attribute, {}).get(k, True)
+                    subsets[attribute][k] = passes & (table == branch)
+                else:
+                    if attribute not in intervals:
+                        intervals[attribute] = np.tile([-np.inf, np.inf], (len(leaves), 1))
+                    bounds = intervals[attribute][k]
+                    if branch:
+                        bounds[0] = max(bounds[0], threshold)
+                    else:
+                        bounds[1] = min(bounds[1], threshold)
+                node = parent
+        return intervals, subsets
