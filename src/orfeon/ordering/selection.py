@@ -13,7 +13,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import assert_all_finite, column_or_1d
-from sklearn.utils.multiclass import type_of_target
 
 from orfeon.tabular import are_counts
 
@@ -219,8 +218,8 @@ def read_selection(
         raise ValueError(f'task={task!r} is not allowed; use "classification" or "regression".')
     weights, step = whole_weights(sample_weight, len(labels))
     if task is None:
-        is_number = type_of_target(labels).startswith("continuous")
-        task = "regression" if is_number else "classification"
+        has_fractions = labels.dtype.kind == "f" and not are_counts(labels)
+        task = "regression" if has_fractions else "classification"
     codes: npt.NDArray[Any]
     targets: npt.NDArray[Any]
     classes: npt.NDArray[Any] | None = None
@@ -384,8 +383,11 @@ def whole_weights(sample_weight: Any, n_examples: int) -> tuple[Integers, float]
             f"sample_weight has shape {weights.shape}; one weight for each of the {n_examples} "
             "examples is expected."
         )
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("sample_weight must hold finite numbers that are not negative.")
+    bad = weights[~np.isfinite(weights) | (weights < 0)]
+    if len(bad):
+        raise ValueError(
+            f"sample_weight must hold finite numbers that are not negative, and holds {bad[0]}."
+        )
     if not weights.any():
         raise NothingCountsError("sample_weight is zero for every example; one must be positive.")
     if are_counts(weights) and weights.sum() <= _LARGEST:

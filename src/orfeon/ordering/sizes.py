@@ -77,8 +77,8 @@ def choose_size(source: Source, rule: Rule, *, n_folds: int = 10) -> SizeChoice:
     SizeChoice
         The size.
     """
-    if n_folds < 2:
-        raise ValueError(f"n_folds={n_folds} is not allowed; at least 2 are needed.")
+    if not isinstance(n_folds, int | np.integer) or n_folds < 2:
+        raise ValueError(f"n_folds={n_folds!r} is not allowed; give a whole number from 2 on.")
     selection, left_out = source.selection, source.left_out
     judges = [selection] if left_out is None or left_out is selection else [selection, left_out]
     curves = cross_validated_curves(selection, judges, rule, n_folds)
