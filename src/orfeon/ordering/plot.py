@@ -46,14 +46,14 @@ def plot_error_curve(order: Order, ax: Any, keep: Keep | None, label: str | None
     sizes, errors = np.arange(1, len(order) + 1), scale * order.error_curve
     named = label or order.rule.name.replace("_", " ")
     (line,) = ax.plot(sizes, errors, label=named, linewidth=1.5)
-    ax.axhline(
-        errors[-1], color="0.5", linestyle=":", linewidth=1, label=f"all {len(order)} members"
-    )
+    whole = f"all {len(order)} members"
+    if whole not in ax.get_legend_handles_labels()[1]:  # other orders of them end there too
+        ax.axhline(errors[-1], color="0.5", linestyle=":", linewidth=1, label=whole)
     if keep is not None:
         size = order.size(keep)
         ax.plot([size], [errors[size - 1]], "o", color=line.get_color())
         ax.annotate(
-            f"{size} kept", (size, errors[size - 1]), xytext=(6, 6), textcoords="offset points"
+            f"{size} kept", (size, errors[size - 1]), xytext=(6, -14), textcoords="offset points"
         )
     ax.set_xlabel("members kept")
     ax.set_ylabel("error on the selection examples" + (", %" if order.n_classes else ""))
