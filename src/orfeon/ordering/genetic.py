@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from orfeon.ordering.contests import Contests, find_contests, read_votes
 from orfeon.ordering.reduce_error import ReduceError
@@ -197,7 +198,9 @@ def search_genetic(
         solution = _reduce_error_solution(selection, judge)
         strings = np.vstack([strings, np.tile(solution, (_SEED_COPIES, 1))])
     evolution = _Evolution(judge, strings)
-    with ProgressBar(n_generations, verbose=verbose, label="Genetic search") as bar:
+    bar = ProgressBar(n_generations, verbose=verbose, label="Genetic search")
+    # The products are small: threads would wait for each other longer than they work.
+    with bar, threadpool_limits(limits=1, user_api="blas"):
         for _ in range(n_generations):
             evolution.replace(_bred(evolution, population_size, crossover, mutation, rng))
             bar.update(1)
