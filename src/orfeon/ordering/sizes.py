@@ -27,6 +27,9 @@ from orfeon.ordering.source import Source
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
+#: Smoothed errors that differ by less, relative to their size, are the same but for rounding.
+_SAME = 1e-10
+
 
 @dataclass(frozen=True, eq=False)
 class SizeChoice:
@@ -84,7 +87,8 @@ def choose_size(source: Source, rule: Rule, *, n_folds: int = 10) -> SizeChoice:
     curves = cross_validated_curves(selection, judges, rule, n_folds)
     curve = smooth(np.mean(curves, axis=0))
     known = None if left_out is None else curves[-1]
-    return SizeChoice(int(np.argmin(curve)) + 1, curve, curves[0], known)
+    smallest = int(np.argmax(curve <= curve.min() * (1 + _SAME))) + 1
+    return SizeChoice(smallest, curve, curves[0], known)
 
 
 def cross_validated_curves(
