@@ -5,8 +5,9 @@ how near the greedy orders come to the optimum, and how the best subsets of diff
 
 References
 ----------
-Martínez-Muñoz and Suárez (2006). Pruning in ordered bagging ensembles. Proceedings of the 23rd
-International Conference on Machine Learning, 609-616.
+Martínez-Muñoz, Hernández-Lobato and Suárez (2009). An analysis of ensemble pruning techniques based
+on ordered aggregation. IEEE Transactions on Pattern Analysis and Machine Intelligence 31(2),
+245-259.
 """
 
 from __future__ import annotations

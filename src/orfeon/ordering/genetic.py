@@ -6,8 +6,9 @@ children mix the bits of two parents, and now and then one flips.
 References
 ----------
 Goldberg (1989). Genetic algorithms in search, optimization and machine learning. Addison-Wesley.
-Martínez-Muñoz and Suárez (2006). Pruning in ordered bagging ensembles. Proceedings of the 23rd
-International Conference on Machine Learning, 609-616.
+Martínez-Muñoz, Hernández-Lobato and Suárez (2009). An analysis of ensemble pruning techniques based
+on ordered aggregation. IEEE Transactions on Pattern Analysis and Machine Intelligence 31(2),
+245-259.
 """
 
 from __future__ import annotations
