@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from orfeon.kernels.bits import count_ones
 from orfeon.kernels.jit import array_step, kernel, step
 from orfeon.kernels.order import add_vote, best_addition
-from orfeon.kernels.subset_search import count_ones
 
 #: How far an exchange moves the lead of the true class.
 _REACH = 2

@@ -20,21 +20,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from orfeon.kernels.bits import count_ones
 from orfeon.kernels.jit import array_step, kernel
 
 #: Indices that cannot be negative: checks for that would keep loops from being vectorised.
 _at = np.uint64
-
-
-@array_step
-def count_ones(word):
-    """Number of bits that are set (a form that the compiler knows: one instruction)."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + (
-        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
 @array_step
