@@ -1,0 +1,111 @@
+"""The picture of an order: what is drawn, where, and what it is called."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from orfeon import order
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+from matplotlib import pyplot  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def ordered():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, 60)
+    votes = np.where(rng.random((10, 60)) < 0.5, y, rng.integers(0, 3, (10, 60)))
+    return order(votes, y, rule="orientation")
+
+
+@pytest.fixture(scope="module")
+def of_numbers():
+    rng = np.random.default_rng(6)
+    y = rng.normal(size=30)
+    return order(y + rng.normal(size=(8, 30)), y, rule="reduce_error")
+
+
+def drawn(line):
+    return np.column_stack(line.get_data()).tolist()
+
+
+def test_errors_of_votes_are_drawn_in_per_cent(ordered):
+    ax = ordered.plot()
+    curve, whole, kept = ax.lines
+    expected = [[n + 1, 100 * error] for n, error in enumerate(ordered.error_curve)]
+    assert drawn(curve) == expected
+    assert set(whole.get_ydata()) == {100 * ordered.error_curve[-1]}
+    assert drawn(kept) == [[2, 100 * ordered.error_curve[1]]]
+    assert kept.get_marker() == "o"
+    assert kept.get_color() == curve.get_color()
+    assert ax.get_xlabel() == "members kept"
+    assert ax.get_ylabel() == "error on the selection examples, %"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "orientation",
+        "all 10 members",
+    ]
+    assert [text.get_text() for text in ax.texts] == ["2 kept"]
+    assert ax.texts[0].xy == (2, 100 * ordered.error_curve[1])
+    assert ax.get_xlim() == (1, 10)
+
+
+def test_errors_of_numbers_are_drawn_as_they_are(of_numbers):
+    ax = of_numbers.plot(keep=3)
+    curve, whole, kept = ax.lines
+    assert drawn(curve) == [[n + 1, error] for n, error in enumerate(of_numbers.error_curve)]
+    assert set(whole.get_ydata()) == {of_numbers.error_curve[-1]}
+    assert drawn(kept) == [[3, of_numbers.error_curve[2]]]
+    assert ax.get_ylabel() == "error on the selection examples"
+    assert curve.get_label() == "reduce error"
+
+
+@pytest.mark.parametrize("keep", [1, 1.0, 0.35, "auto", "rule"])
+def test_the_size_that_is_kept_is_marked(keep, ordered):
+    size = ordered.size(keep)
+    ax = ordered.plot(keep=keep)
+    assert drawn(ax.lines[2]) == [[size, 100 * ordered.error_curve[size - 1]]]
+    assert ax.texts[0].get_text() == f"{size} kept"
+
+
+def test_nothing_is_marked_when_nothing_is_kept(ordered):
+    ax = ordered.plot(keep=None)
+    assert len(ax.lines) == 2
+    assert len(ax.texts) == 0
+
+
+def test_curves_can_be_compared_in_one_picture(ordered):
+    figure, ax = pyplot.subplots()
+    assert ordered.plot(ax, keep=None, label="first") is ax
+    ordered.plot(ax=ax, keep=None, label="second")
+    assert pyplot.get_fignums() == [figure.number]
+    # All orders end at the same error, which is drawn once.
+    assert [line.get_label() for line in ax.lines] == ["first", "all 10 members", "second"]
+    assert ax.lines[0].get_color() != ax.lines[2].get_color()
+
+
+def test_a_new_figure_is_made_when_none_is_given(ordered):
+    pyplot.close("all")
+    first, second = ordered.plot(), ordered.plot()
+    assert first.figure is not second.figure
+    assert len(pyplot.get_fignums()) == 2
+
+
+def test_one_member_has_a_picture_too():
+    ax = order([[0, 1]], [0, 0]).plot()
+    assert drawn(ax.lines[0]) == [[1, 50]]
+    assert ax.get_xlim() == (1, 2)
+
+
+def test_sizes_that_cannot_be_kept_are_refused(ordered):
+    with pytest.raises(ValueError, match=r"keep=11 is not allowed; .* from 1 to 10"):
+        ordered.plot(keep=11)
+    with pytest.raises(ValueError, match="keep='fifth' is not allowed"):
+        ordered.plot(keep="fifth")
