@@ -33,7 +33,7 @@ NUMPY = "NumPy"
 _BACKFITTING = "reduce_error backfitting"
 #: Rules by name, as they are measured; backfitting last, which takes longest.
 NAMES = (*RULES, _BACKFITTING)
-#: Rules that are slow with many members, or whose peers are: these are then left out.
+#: Rules whose peers are slow with many members, where they are left out.
 _SLOW = ("clustering", _BACKFITTING)
 #: The thesis's table of times, and what they were measured on.
 _TABLE, _PENTIUM = "martinez-5.10", "published, Pentium 4"
@@ -145,16 +145,20 @@ def _contender(name: str, work: Callable[[Any, Any], Any], votes: Any, y: Any) -
 # -- the rules -------------------------------------------------------------------------------------
 
 
-def against_numpy(name: str, shape: Shape, rounds: int) -> tuple[dict[str, Timing], list[str]]:
+def against_numpy(
+    name: str, shape: Shape, rounds: int, with_peer: bool = True
+) -> tuple[dict[str, Timing], list[str]]:
     """A rule and its peer, if it has one, in turns; and whether they found the same."""
     votes, y = real_votes(*shape)
     contenders = [_contender("orfeon", partial(arrange, name), votes, y)]
-    if name in PEERS:
+    if name in PEERS and with_peer:
         contenders.append(_contender(NUMPY, PEERS[name], votes, y))
     with one_thread():
         timings = interleave(contenders, rounds=rounds)
     if name not in PEERS:
         return timings, [f"{name} has no peer in NumPy: it grows a tree over the votes."]
+    if not with_peer:
+        return timings, [f"{name}: its peer is slow, and compared on fewer members only."]
     ours, theirs = timings["orfeon"].result, timings[NUMPY].result
     if same_order(ours.order, ours.criterion, ours.error_curve, theirs):
         return timings, []
@@ -186,17 +190,9 @@ def _alone(
 
 def held(name: str, case: str, shape: Shape, rounds: int) -> list[Measurement]:
     """A rule against the clock on many members, and beside it the peer unless that is slow."""
-    target = Target("at most", 1, "s")
-    if name not in _SLOW:
-        timings, notes = against_numpy(name, shape, rounds)
-        ours = _alone(case, shape, timings["orfeon"], target, notes)
-        return [ours, *(compare(case, shape, timings) if NUMPY in timings else [])]
-    votes, y = real_votes(*shape)
-    with one_thread():
-        work = _contender("orfeon", partial(arrange, name), votes, y)
-        timing = interleave([work], rounds=1)["orfeon"]
-    notes = [f"{case}: timed once; the peer is compared on fewer members only."]
-    return [_alone(case, shape, timing, target, notes)]
+    timings, notes = against_numpy(name, shape, rounds, with_peer=name not in _SLOW)
+    ours = _alone(case, shape, timings["orfeon"], Target("at most", 1, "s"), notes)
+    return [ours, *(compare(case, shape, timings) if NUMPY in timings else [])]
 
 
 def published(name: str, case: str, sizes: Sequence[int], rounds: int) -> list[Measurement]:

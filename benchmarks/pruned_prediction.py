@@ -185,7 +185,7 @@ def decided_early(name: tuple[str, str], case: str, size: Size, rounds: int) -> 
     rows, lines = whole.rows(whole.test), []
     everyone = f"all {whole.n_members} members"
     for confidence in _CONFIDENCES:
-        text = f"early {confidence:.2f}, {case}"
+        text = f"early {confidence:g}, {case}"
         early = partial(combining.early_decision, whole.model, rows, confidence=confidence)
         with one_thread():
             timings = interleave(

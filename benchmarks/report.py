@@ -308,7 +308,7 @@ class Table:
         Takes a line.
     """
 
-    _WIDTHS = (39, 12, 31, 8, 8, 6, 9, 9, 4)
+    _WIDTHS = (39, 13, 31, 8, 8, 6, 9, 9, 4)
     _TITLES = ("case", "size", "against", "orfeon", "peer", "spread", "measured", "target", "")
 
     def __init__(self, write: Callable[[str], None] = print) -> None:
