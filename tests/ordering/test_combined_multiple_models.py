@@ -17,6 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.shared import assert_same_forest
 
@@ -30,9 +31,11 @@ from orfeon import (
 )
 from orfeon.datasets import make_twonorm, make_waveform
 from orfeon.ensembles.oblique_forest import ObliqueForestClassifier
+from orfeon.forest import Forest
 from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
 from orfeon.ordering.fresh_examples import (
     Regions,
+    _Values,
     decode,
     draw_marginals,
     draw_pairs,
@@ -165,8 +168,11 @@ def test_fidelity_is_the_agreement_on_fresh_examples(waveform):
     first = CombinedMultipleModels(stump, Recorder(), random_state=0).fit(X, y)
     # The recorder always says 0: it agrees where the stump does.
     assert first.fidelity_ == pytest.approx(np.mean(stump.predict(X) == 0), abs=0.06)
-    trained = model.estimator_.forest_.value[0]
-    assert trained.sum() == 1300
+    # A tree that has learnt its own examples by heart is not told by these.
+    heart = CombinedMultipleModels(
+        FEW, CARTClassifier(), generation="marginals", n_generated=300, random_state=0
+    ).fit(X, y)
+    assert 0.4 < heart.fidelity_ < 0.8
 
 
 # -- drawing ---------------------------------------------------------------------------------------
@@ -201,7 +207,7 @@ def test_leaves_are_drawn_in_proportion_to_their_training_examples(tree):
     _, encoded = Schema.learn_and_encode(X)
     y = np.where((encoded[:, 0] > 0) ^ (encoded[:, 1] > 1), "up", y)
     tree.fit(X, y)
-    drawn = Regions(tree.forest_, encoded, np.ones(len(X))).draw(20_000, rng)
+    drawn = Regions(tree.forest_, encoded, rng.exponential(size=len(X))).draw(20_000, rng)
     new = np.ascontiguousarray(encoded[drawn, np.arange(4)])
     reached = np.bincount(tree.forest_.apply(new)[:, 0], minlength=len(tree.forest_.nodes))
     weights = np.where(tree.forest_.is_leaf, tree.forest_.weights(), 0.0)
@@ -225,6 +231,64 @@ def test_within_a_leaf_values_are_those_of_training_that_pass():
     assert set(forest.attribute[~forest.is_leaf]) == {0}
     other = Regions(forest, X, weights).draw(30_000, np.random.default_rng(4))[:, 1]
     np.testing.assert_allclose(np.bincount(other, minlength=6) / 30_000, weights / 7, atol=0.01)
+
+
+class Least(np.random.Generator):
+    """Draws the least number there is, over and over."""
+
+    def random(self, size: Any = None, *_: Any, **__: Any) -> Any:
+        return np.zeros(size)
+
+
+def test_nothing_of_weight_zero_is_ever_drawn():
+    least, weights = Least(np.random.PCG64(0)), np.array([0.0, 0.0, 1.0])
+    assert draw_marginals(weights, 1, 2, least).ravel().tolist() == [2, 2]
+    assert draw_pairs(weights, 1, 2, least).ravel().tolist() == [2, 2]
+    X = np.array([[0.0], [1.0], [2.0]])
+    forest = CARTClassifier().fit([[0.0], [9.0]], [0, 1]).forest_
+    assert Regions(forest, X, weights).draw(2, least).ravel().tolist() == [2, 2]
+
+
+def test_every_member_is_drawn_from_as_often_whatever_its_training_set():
+    few, many = (np.repeat([[0.0], [9.0]], counts, axis=0) for counts in ([9, 1], [100, 900]))
+    trees = [CARTClassifier().fit(X, X[:, 0] > 0).forest_ for X in (few, many)]
+    X = np.arange(10.0)[:, None]
+    drawn = Regions(Forest.concatenate(trees), X, np.ones(10)).draw(
+        20_000, np.random.default_rng(14)
+    )
+    # Below the cut at 4.5 are nine tenths of the one and a tenth of the other.
+    assert np.mean(drawn <= 4) == pytest.approx((0.9 + 0.1) / 2, abs=0.015)
+
+
+def test_a_value_on_a_cut_is_below_it():
+    X, y = np.arange(10.0)[:, None], np.arange(10) > 5
+    forest = CARTClassifier().fit(X, y).forest_
+    assert forest.threshold[0] == 5.5
+    drawn = Regions(forest, np.array([[5.5], [7.0]]), np.ones(2)).draw(
+        5000, np.random.default_rng(15)
+    )
+    assert np.mean(drawn == 0) == pytest.approx(0.6, abs=0.03)
+
+
+def test_categories_may_be_tested_twice_on_the_way():
+    rng = np.random.default_rng(16)
+    X = rng.integers(0, 8, (400, 1)).astype(np.float64)
+    tree = CARTClassifier(categorical_features=[0], random_state=0).fit(X, X[:, 0] % 4)
+    forest = tree.forest_
+    assert (forest.n_leaves[0], forest.depth[0]) == (4, 3)
+    # The trees' own shares count, not those of the values that are drawn from.
+    heavy = np.where(X[:, 0] == 0, 20.0, 1.0)
+    drawn = Regions(forest, tree.schema_.encode(X), heavy).draw(20_000, rng)
+    reached = np.bincount(forest.apply(tree.schema_.encode(X[drawn[:, 0]]))[:, 0], minlength=7)
+    weights = np.where(forest.is_leaf, forest.weights(), 0.0)
+    np.testing.assert_allclose(reached / 20_000, weights / 400, atol=0.012)
+
+
+def test_no_category_leads_to_no_row():
+    values = _Values.of(np.array([0.0, 1.0, np.nan]), np.ones(3))
+    assert values.among(np.zeros(0, np.int64), np.zeros(2)).tolist() == [-1, -1]
+    assert values.among(np.array([7]), np.zeros(2)).tolist() == [-1, -1]
+    assert values.among(np.array([0, 1]), np.array([0.2, 0.7])).tolist() == [0, 1]
 
 
 def test_values_are_missing_as_often_as_in_training():
@@ -465,6 +529,8 @@ def test_a_model_without_probabilities_gives_none(waveform):
     X, y = waveform
     model = CombinedMultipleModels(FEW, LinearSVC(), n_generated=50, random_state=0)
     assert not hasattr(model, "predict_proba")
+    assert not get_tags(model).input_tags.allow_nan
+    assert get_tags(CombinedMultipleModels(FEW)).input_tags.allow_nan
     model.fit(X, y)
     assert not hasattr(model, "predict_proba")
     assert model.score(X, y) > 0.8

@@ -181,15 +181,15 @@ class _Values:
         place = np.clip(place, starts, stops - 1)
         return np.where(size > 0, self.rows[place], -1)
 
-    def among(self, codes: Integers, uniform: Floats, again: Floats) -> Integers:
+    def among(self, codes: Integers, uniform: Floats) -> Integers:
         """Rows with some of the category codes, -1 if there are none."""
         starts = np.searchsorted(self.values, codes, side="left")
         stops = np.searchsorted(self.values, codes, side="right")
         size = self.before[stops] - self.before[starts]
         if not size.any():
             return np.full(len(uniform), -1)
-        chosen = _pick(np.cumsum(size), uniform)
-        return self.between(starts[chosen], stops[chosen], again)
+        # All rows of a category have the same value.
+        return np.asarray(self.rows[starts[_pick(np.cumsum(size), uniform)]])
 
 
 class Regions:
@@ -247,16 +247,16 @@ class Regions:
         picked = np.sort(_pick(self._share, rng.random(n)))
         leaves, of = np.unique(picked, return_inverse=True)
         drawn = draw_marginals(self._weights, len(self._columns), n, rng)
-        uniform = rng.random((2, *drawn.shape))
+        uniform = rng.random(drawn.shape)
         intervals, subsets = self._conditions(leaves)
         for attribute, column in enumerate(self._columns):
             passing = np.full(n, -1)
             if attribute in intervals:
                 ends = np.searchsorted(column.values, intervals[attribute], side="right")
-                passing = column.between(ends[of, 0], ends[of, 1], uniform[0, :, attribute])
+                passing = column.between(ends[of, 0], ends[of, 1], uniform[:, attribute])
             for leaf, passes in subsets.get(attribute, {}).items():
                 some = slice(*np.searchsorted(of, [leaf, leaf + 1]))
-                passing[some] = column.among(np.flatnonzero(passes), *uniform[:, some, attribute])
+                passing[some] = column.among(np.flatnonzero(passes), uniform[some, attribute])
             # What is missing stays so: trees send it on without a test.
             known = ~self._missing[drawn[:, attribute], attribute]
             drawn[:, attribute] = np.where(known & (passing >= 0), passing, drawn[:, attribute])
