@@ -20,7 +20,6 @@ from orfeon.ordering.clustering import (
     error_distances,
     join_groups,
     representatives,
-    subset_errors,
 )
 from orfeon.ordering.rule import as_rule
 from orfeon.ordering.selection import read_selection
@@ -228,19 +227,6 @@ def test_weights_of_members_count_in_the_size_and_not_in_the_groups():
     heavy = Clustering().arrange(read_selection(votes, y, member_weights=weights))
     assert [kept.tolist() for kept in heavy.subsets] == [kept.tolist() for kept in plain.subsets]
     assert heavy.own_size == 1 < plain.own_size
-
-
-def test_errors_of_subsets_are_those_of_each_vote_on_its_own():
-    rng = np.random.default_rng(7)
-    votes, y = random_votes(rng, n_members=8, n_examples=50)
-    votes[rng.random(votes.shape) < 0.5] = -1
-    selection = read_selection(votes, y, rng.integers(1, 4, 50), no_vote=-1)
-    subsets = [rng.permutation(8)[: rng.integers(1, 9)] for _ in range(20)]
-    for kept, found in zip(subsets, subset_errors(selection, subsets), strict=True):
-        said = selection.said[kept]
-        counts = np.stack([(said == c).sum(axis=0) for c in range(3)])
-        wrong = (np.argmax(counts, axis=0) != selection.y) | (counts.sum(axis=0) == 0)
-        assert found == np.average(wrong, weights=selection.weights)
 
 
 def test_a_few_of_a_bag_of_pruned_trees_vote_about_as_well_as_all():

@@ -86,7 +86,7 @@ class Clustering(Rule):
         subsets = representatives(distance, joined, member_errors(selection), slack)
         members, place = np.unique(np.concatenate(subsets), return_index=True)
         order = members[np.argsort(place)]
-        curve = subset_errors(selection, subsets)
+        curve = error_curve(selection, order, subsets)
         criterion = np.concatenate([[1.0], heights[::-1] / scale])
         return Arrangement(order, criterion, tuple(subsets), own_size=int(np.argmin(curve)) + 1)
 
@@ -220,47 +220,3 @@ def representatives(
         kept[a] = farthest[np.argmin(errors[farthest])]
         found.append(np.sort(kept[list(groups)]))
     return found[::-1]
-
-
-def subset_errors(selection: Selection, subsets: list[Integers]) -> Floats:
-    """Error of the vote of each of some subsets that differ little from one to the next.
-
-    Parameters
-    ----------
-    selection : Selection
-        What the members say.
-    subsets : list of ndarray
-        Members.
-
-    Returns
-    -------
-    ndarray of shape (n_subsets,)
-        Share of the weight of the examples that each vote decides wrongly; an example that nobody
-        votes on is wrong.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ordering.clustering import subset_errors
-    >>> from orfeon.ordering.selection import read_selection
-    >>> selection = read_selection([[0, 1, 1], [1, 0, 1], [0, 0, 0]], [0, 0, 1])
-    >>> subset_errors(selection, [np.array([2]), np.array([0, 1]), np.array([0, 1, 2])]).round(2)
-    array([0.33, 0.  , 0.  ])
-    """
-    if selection.member_weights is not None:  # their sums are rounded: each vote is summed anew
-        return error_curve(selection, np.arange(selection.n_members), subsets)
-    everyone = np.arange(selection.n_examples)
-    counts = np.zeros((selection.n_examples, selection.n_classes), np.int64)
-    errors = np.empty(len(subsets))
-    before: set[int] = set()
-    for u, kept in enumerate(subsets):
-        now = set(kept.tolist())
-        for members, change in ((now - before, 1), (before - now, -1)):
-            for t in members:
-                voted = np.flatnonzero(selection.answered[t])
-                counts[voted, selection.said[t, voted]] += change
-        before = now
-        decided = np.argmax(counts, axis=1)
-        wrong = (decided != selection.y) | (counts[everyone, decided] == 0)
-        errors[u] = (wrong @ selection.weights) / selection.total_weight
-    return errors
