@@ -16,6 +16,8 @@ from orfeon.kernels.order import add_vote, best_addition
 
 #: How far an exchange moves the lead of the true class.
 _REACH = 2
+#: Words that one vector instruction takes; rows are as long as whole numbers of these.
+_VECTOR = 4
 
 
 @array_step
@@ -42,7 +44,7 @@ def _prepare(votes, y, score, near, after, codes):
     last code is no vote. Returns the words that they take, and how many are won in any case.
     """
     n_members, n = votes.shape
-    n_codes = after.shape[0]
+    n_codes = after.shape[1]
     n_near, n_won = 0, 0
     for i in range(n):
         lead = _lead(score, y[i], -2, -2, i)
@@ -57,7 +59,7 @@ def _prepare(votes, y, score, near, after, codes):
     for at in range(n_near):
         i = near[at]
         word, bit = at // 64, np.uint64(1) << np.uint64(at % 64)
-        for d in range(n_codes):
+        for d in range(after.shape[0]):
             for c in range(n_codes):
                 if _lead(score, y[i], d, c, i) >= 0:
                     after[d, c, word] |= bit
@@ -70,13 +72,21 @@ def _prepare(votes, y, score, near, after, codes):
 @array_step
 def _exchange(codes, after, t, n_words, masks):
     """Near examples that are won when member t goes and a class comes, for each class."""
-    n_codes = after.shape[0]
+    n_codes = after.shape[1]
     for c in range(n_codes):
         for w in range(n_words):
             word = np.uint64(0)
             for d in range(n_codes):
                 word |= codes[t, d * n_words + w] & after[d, c, w]
             masks[c * n_words + w] = word
+
+
+@array_step
+def _fill_up(masks, n_used):
+    """Words with nothing in them up to a whole number of vectors: what is left over is slow."""
+    n_padded = -(-n_used // _VECTOR) * _VECTOR
+    masks[n_used:n_padded] = 0
+    return n_padded
 
 
 @array_step
@@ -120,13 +130,14 @@ def backfit_counts(votes, y, n_classes, max_passes, chosen, errors, subsets):
     been exchanged since it was looked at last.
     """
     n_members, n = votes.shape
-    n_codes = n_classes + 1
+    # Silence is a code of its own, but only where some member does not vote.
+    n_codes = n_classes + (votes.min() < 0)
     all_words = (n + 63) // 64
     score = np.zeros((n, n_classes), np.int32)
     near = np.empty(n, np.int64)
-    after = np.zeros((n_codes, n_codes, all_words), np.uint64)
-    codes = np.zeros((n_members, n_codes * all_words), np.uint64)
-    masks = np.zeros(n_codes * all_words, np.uint64)
+    after = np.zeros((n_classes + 1, n_codes, all_words), np.uint64)
+    codes = np.zeros((n_members, n_codes * all_words + _VECTOR), np.uint64)
+    masks = np.zeros(n_codes * all_words + _VECTOR, np.uint64)
     used = np.zeros(n_members, np.bool_)
     left = np.empty(n_members, np.int64)
     for u in range(n_members):
@@ -134,8 +145,9 @@ def backfit_counts(votes, y, n_classes, max_passes, chosen, errors, subsets):
         n_left = _list(used, left)
         for c in range(n_codes):
             for w in range(n_words):
-                masks[c * n_words + w] = after[n_codes - 1, c, w]
-        k, won = _best(codes, masks, n_codes * n_words, left, n_left)
+                masks[c * n_words + w] = after[n_classes, c, w]
+        n_used = _fill_up(masks, n_codes * n_words)
+        k, won = _best(codes, masks, n_used, left, n_left)
         right = n_won + won
         used[k], chosen[u] = True, k
         _move(votes, score, k, 1)
@@ -146,7 +158,8 @@ def backfit_counts(votes, y, n_classes, max_passes, chosen, errors, subsets):
                 n_words, n_won = _prepare(votes, y, score, near, after, codes)
                 is_old = False
             _exchange(codes, after, chosen[at], n_words, masks)
-            k, won = _best(codes, masks, n_codes * n_words, left, n_left)
+            n_used = _fill_up(masks, n_codes * n_words)
+            k, won = _best(codes, masks, n_used, left, n_left)
             n_in_vain += 1
             if n_won + won > right:
                 right, n_in_vain, is_old = n_won + won, 0, True

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.individual_error import member_errors
-from orfeon.ordering.rule import Arrangement, Rule
+from orfeon.ordering.rule import Arrangement, Rule, first_appearances
 from orfeon.ordering.selection import Selection
 
 Floats = npt.NDArray[np.float64]
@@ -84,11 +84,11 @@ class Clustering(Rule):
         joined, heights = join_groups(distance)
         slack = 0 if selection.is_complete else selection.n_members  # rounding of as many shares
         subsets = representatives(distance, joined, member_errors(selection), slack)
-        members, place = np.unique(np.concatenate(subsets), return_index=True)
-        order = members[np.argsort(place)]
+        order = first_appearances(subsets)
         curve = error_curve(selection, order, subsets)
         criterion = np.concatenate([[1.0], heights[::-1] / scale])
-        return Arrangement(order, criterion, tuple(subsets), own_size=int(np.argmin(curve)) + 1)
+        own_size = int(np.argmin(curve)) + 1
+        return Arrangement(order, criterion, tuple(subsets), own_size, error_curve=curve)
 
 
 def error_distances(selection: Selection) -> tuple[Integers, float]:

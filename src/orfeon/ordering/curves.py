@@ -96,12 +96,13 @@ def _error_of_subsets(selection: Selection, subsets: Sequence[Integers]) -> Floa
     score = np.zeros((selection.n_examples, selection.n_classes))
     wrong = np.empty(len(subsets))
     before: Integers = np.zeros(0, np.int64)
+    answered, vote_weights = selection.answered, selection.vote_weights
     for u, subset in enumerate(subsets):
         gone, come = np.setdiff1d(before, subset), np.setdiff1d(subset, before)
         for members, sign in ((gone, -1.0), (come, 1.0)):
             for t in members:
-                voted = everyone[selection.answered[t]]
-                score[voted, selection.said[t, voted]] += sign * selection.vote_weights[t]
+                voted = everyone[answered[t]]
+                score[voted, selection.said[t, voted]] += sign * vote_weights[t]
         decided = np.where(score.max(axis=1) > 0, score.argmax(axis=1), -1)
         wrong[u] = (decided != selection.y) @ selection.weights
         before = subset

@@ -55,13 +55,14 @@ class Kappa(Rule):
         if n_members == 1:
             return Arrangement(np.zeros(1, np.int64), np.ones(1))
         kappa = pairwise_kappa(selection)
-        first, second = np.triu_indices(n_members, k=1)
-        values = kappa[first, second]
-        by_value = np.argsort(values, kind="stable")
-        pairs = np.stack([first[by_value], second[by_value]], axis=1).ravel()
-        members, place = np.unique(pairs, return_index=True)
-        by_place = np.argsort(place, kind="stable")
-        return Arrangement(members[by_place], values[by_value][place[by_place] // 2])
+        np.fill_diagonal(kappa, np.inf)
+        # A member comes with the first pair that it is in: that of least kappa, and of those tied
+        # the one with the partner of lowest index.
+        members, partner = np.arange(n_members), kappa.argmin(axis=1)
+        first, second = np.minimum(members, partner), np.maximum(members, partner)
+        values = kappa[members, partner]
+        order = np.lexsort((members == second, second, first, values))
+        return Arrangement(order, values[order])
 
 
 def pairwise_kappa(selection: Selection) -> Floats:

@@ -112,6 +112,7 @@ def _distances(start: Fraction, growth: Any, unit: Any, step: float | None) -> A
     if growth.dtype == np.float64:
         squared = float(start) + np.cumsum(growth) / unit
     else:
-        parts = accumulate((int(part) for part in growth), initial=0)
-        squared = np.array([float(start + Fraction(part, unit)) for part in parts][1:])
+        whole = start.denominator * unit
+        parts = accumulate((start.denominator * int(part) for part in growth), initial=0)
+        squared = np.array([(start.numerator * unit + part) / whole for part in parts][1:])
     return np.sqrt(np.maximum(squared, 0.0) * (step or 1.0))

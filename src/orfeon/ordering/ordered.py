@@ -325,7 +325,9 @@ def order_source(source: Source, rule: Rule) -> Order:
 
 
 def _complete(found: Arrangement, rule: Rule, selection: Selection, source: Source | None) -> Order:
-    curve = error_curve(selection, found.order, found.subsets, found.member_weights)
+    curve = found.error_curve
+    if curve is None:
+        curve = error_curve(selection, found.order, found.subsets, found.member_weights)
     weights = found.member_weights
     if weights is None and selection.member_weights is not None:
         weights = selection.member_weights[found.order]

@@ -20,7 +20,7 @@ from orfeon.kernels import backfitting
 from orfeon.kernels import order as kernels
 from orfeon.ordering.curves import kernel_arrays
 from orfeon.ordering.regression import order_by_squared_error
-from orfeon.ordering.rule import Arrangement, Rule
+from orfeon.ordering.rule import Arrangement, Rule, first_appearances
 from orfeon.ordering.selection import Selection
 
 Integers = npt.NDArray[np.int64]
@@ -104,28 +104,5 @@ class ReduceError(Rule):
                 votes, y, *weights, self.max_passes, chosen, errors, subsets
             )
         sets = tuple(subsets[u, : u + 1].copy() for u in range(n_members))
-        return Arrangement(first_appearances(sets), errors / total, sets)
-
-
-def first_appearances(subsets: tuple[npt.NDArray[np.int64], ...]) -> npt.NDArray[np.int64]:
-    """The members in the order in which they first appear in growing subsets.
-
-    Parameters
-    ----------
-    subsets : tuple of ndarray
-        Members of the subsets of sizes 1, 2, ...
-
-    Returns
-    -------
-    ndarray of shape (n_members,)
-        A permutation, when the last subset holds all members.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ordering.reduce_error import first_appearances
-    >>> first_appearances((np.array([2]), np.array([0, 1]), np.array([0, 1, 2])))
-    array([2, 0, 1])
-    """
-    seen = dict.fromkeys(int(member) for subset in subsets for member in subset)
-    return np.array(list(seen), dtype=np.int64)
+        curve = errors / total
+        return Arrangement(first_appearances(sets), curve, sets, error_curve=curve)

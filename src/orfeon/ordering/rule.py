@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -46,6 +47,8 @@ class Arrangement:
         The size that the rule itself suggests.
     member_weights : ndarray of shape (n_members,), optional
         Weights of the votes, in the order of ``order``, where the rule gives some.
+    error_curve : ndarray of shape (n_members,), optional
+        Error of the members kept at sizes 1, 2, ..., where the rule knows it already.
     """
 
     order: npt.NDArray[np.int64]
@@ -53,6 +56,7 @@ class Arrangement:
     subsets: tuple[npt.NDArray[np.int64], ...] | None = None
     own_size: int | None = None
     member_weights: npt.NDArray[np.float64] | None = None
+    error_curve: npt.NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -137,3 +141,27 @@ def as_rule(rule: str | Rule, **options: Any) -> Rule:
         allowed = ", ".join(known) if known else "none"
         raise TypeError(f"rule={rule!r} has no option {unknown[0]!r}; its options: {allowed}.")
     return kind(**options)
+
+
+def first_appearances(subsets: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """The members in the order in which they first appear in growing subsets.
+
+    Parameters
+    ----------
+    subsets : sequence of ndarray
+        Members of the subsets of sizes 1, 2, ...
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+        A permutation, when the last subset holds all members.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ordering.rule import first_appearances
+    >>> first_appearances([np.array([2]), np.array([0, 1]), np.array([0, 1, 2])])
+    array([2, 0, 1])
+    """
+    members, place = np.unique(np.concatenate(subsets), return_index=True)
+    return np.asarray(members[np.argsort(place)])
