@@ -1,0 +1,243 @@
+"""When the members not yet asked cannot, or will hardly, change a decision.
+
+Members are asked in order. After some of them, a rule says which class leads each row and whether
+it is settled. :class:`CertainLead` settles a row when nothing can change it any more. The others
+settle it when the whole vote would decide otherwise with a probability of at most ``doubt``: the
+members are taken for independent draws, and before the first vote every share of the classes for
+equally likely, so the votes still to come are Dirichlet-multinomial given those that came.
+
+References
+----------
+Hernández-Lobato, Martínez-Muñoz and Suárez (2009). Statistical instance-based pruning in ensembles
+of independent classifiers. IEEE Transactions on Pattern Analysis and Machine Intelligence 31(2),
+364-369.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
+
+from orfeon.kernels import early
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Settled = tuple[Integers, npt.NDArray[np.bool_]]
+
+#: Rounding allowed in a probability, as a share of it: one that equals the doubt is within it.
+_ROUNDING = 1e-9
+
+
+class StabilityRule(Protocol):
+    """Says which rows are settled by what the first members said."""
+
+    @property
+    def first(self) -> int:
+        """The least number of members that can settle a row."""
+
+    def settled(self, sums: npt.NDArray[Any], n_asked: int) -> Settled:
+        """The leading class of each row, and whether it is settled; some are still to be asked."""
+
+
+class CertainLead:
+    """Settles a row when the lead is more than all that is still to come.
+
+    With a lead of just as much it is settled as well if the leader wins ties: the first class does.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_members,)
+        The most that each member can add to a class; others then get nothing of it.
+    n_classes : int
+        Number of classes.
+    slack : float, default=0.0
+        Sums may be this far off by rounding; a lead must then exceed what is to come by more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.vote_stability import CertainLead
+    >>> rule = CertainLead(np.ones(6), n_classes=2)
+    >>> rule.first
+    3
+    >>> rule.settled(np.array([[3, 0], [0, 3], [2, 1]]), 3)[1].tolist()  # a tie is for the first
+    [True, False, False]
+    """
+
+    def __init__(self, weights: npt.NDArray[Any], n_classes: int, slack: float = 0.0) -> None:
+        # Added up from the end, so that nothing is left after the last.
+        self._to_come = np.append(np.cumsum(weights[::-1])[::-1], 0)
+        self._n_classes = n_classes
+        self._slack = slack
+
+    @property
+    def first(self) -> int:
+        """The least number of members that can settle a row."""
+        if self._n_classes == 1:
+            return 1
+        most = self._to_come[0] - self._to_come  # that all of those asked gave to one class
+        enough = most > self._to_come + self._slack if self._slack else most >= self._to_come
+        return int(np.argmax(enough))
+
+    def settled(self, sums: npt.NDArray[Any], n_asked: int) -> Settled:
+        """The leading class of each row, and whether it can still lose.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (n_rows, n_classes)
+            What the members asked add up to.
+        n_asked : int
+            How many these are.
+
+        Returns
+        -------
+        tuple of two ndarrays of shape (n_rows,)
+            Class codes, and whether each is settled.
+        """
+        leader = np.argmax(sums, axis=1)
+        if self._n_classes == 1:
+            return leader, np.ones(len(sums), dtype=bool)
+        everyone = np.arange(len(sums))
+        others = sums.copy()
+        others[everyone, leader] = -1
+        # Of several that come second the first is the one to fear: it may win ties.
+        second = np.argmax(others, axis=1)
+        gap = sums[everyone, leader] - others[everyone, second]
+        needed = self._to_come[n_asked] + self._slack
+        if self._slack:
+            return leader, gap > needed
+        return leader, (gap > needed) | ((gap == needed) & (leader < second))
+
+
+class TwoClassTable:
+    """Settles a vote between two classes by an exact table of the votes needed.
+
+    Parameters
+    ----------
+    n_members : int
+        How many vote.
+    doubt : float
+        Largest probability that the whole vote decides otherwise.
+
+    Attributes
+    ----------
+    needed : ndarray of shape (2, n_members + 1)
+        Votes that each of the classes needs among the first 0, 1, 2...; the first class wins ties.
+
+    Examples
+    --------
+    Of 101 members the first six settle a row if they agree, at a confidence of 99%:
+
+    >>> from orfeon.combining.vote_stability import TwoClassTable
+    >>> rule = TwoClassTable(101, doubt=0.01)
+    >>> rule.first
+    6
+    >>> rule.needed[0, [6, 10, 50, 100, 101]].tolist()
+    [6, 9, 31, 51, 51]
+    """
+
+    def __init__(self, n_members: int, doubt: float) -> None:
+        self.needed = np.empty((2, n_members + 1), np.int64)
+        for winner, losing in enumerate(((n_members + 1) // 2, n_members // 2 + 1)):
+            early.votes_needed(
+                _log_factorials(n_members + 1), n_members, losing, doubt * (1 + _ROUNDING),
+                self.needed[winner],
+            )  # fmt: skip
+
+    @property
+    def first(self) -> int:
+        """The least number of members that can settle a row."""
+        enough = self.needed.min(axis=0) <= np.arange(self.needed.shape[1])
+        return int(np.argmax(enough))
+
+    def settled(self, sums: npt.NDArray[Any], n_asked: int) -> Settled:
+        """The leading class of each row, and whether it will hardly lose.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (n_rows, 2)
+            Votes of the members asked.
+        n_asked : int
+            How many these are.
+
+        Returns
+        -------
+        tuple of two ndarrays of shape (n_rows,)
+            Class codes, and whether each is settled.
+        """
+        leader = (sums[:, 1] > sums[:, 0]).astype(np.int64)
+        return leader, np.max(sums, axis=1) >= self.needed[leader, n_asked]
+
+
+class RivalsBound:
+    """Settles a vote between several classes by a bound that is never too small.
+
+    The probability that the leader loses is at most the sum, over its rivals, of the
+    probabilities that each of them ends before it. Of such a pair it is at most what it would be
+    if all the votes still to come were for one of the two: a hypergeometric tail.
+
+    Parameters
+    ----------
+    n_members : int
+        How many vote.
+    n_classes : int
+        Number of classes. Of two, :class:`TwoClassTable` knows more.
+    doubt : float
+        Largest probability that the whole vote decides otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.vote_stability import RivalsBound
+    >>> rule = RivalsBound(101, n_classes=3, doubt=0.01)
+    >>> rule.first
+    7
+    >>> leader, settled = rule.settled(np.array([[7, 0, 0], [0, 1, 6]]), 7)
+    >>> leader.tolist(), settled.tolist()
+    ([0, 2], [True, False])
+    """
+
+    def __init__(self, n_members: int, n_classes: int, doubt: float) -> None:
+        self._n_members = n_members
+        self._n_classes = n_classes
+        self._doubt = doubt * (1 + _ROUNDING)
+        self._log_factorials = _log_factorials(n_members + 1)
+
+    @property
+    def first(self) -> int:
+        """The least number of members that can settle a row."""
+        agreed = np.zeros((1, self._n_classes), np.int64)
+        for n_asked in range(1, self._n_members):
+            agreed[0, 0] = n_asked
+            if self.settled(agreed, n_asked)[1][0]:
+                return n_asked
+        return self._n_members
+
+    def settled(self, sums: npt.NDArray[Any], n_asked: int) -> Settled:
+        """The leading class of each row, and whether it will hardly lose.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (n_rows, n_classes)
+            Votes of the members asked.
+        n_asked : int
+            How many these are.
+
+        Returns
+        -------
+        tuple of two ndarrays of shape (n_rows,)
+            Class codes, and whether each is settled.
+        """
+        leader, holds = np.empty(len(sums), np.int64), np.empty(len(sums), np.bool_)
+        early.leaders_hold(
+            self._log_factorials, sums, self._n_members, n_asked, self._doubt, leader, holds
+        )
+        return leader, holds
+
+
+def _log_factorials(most: int) -> Floats:
+    """Logarithms of the factorials of 0 to ``most``."""
+    return np.asarray(gammaln(np.arange(1.0, most + 2)))

@@ -1,0 +1,85 @@
+"""What early decision refuses, with the argument, its value and what is allowed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
+
+from orfeon import BaggingRegressor, RandomForestClassifier
+from orfeon.combining import early_decision
+
+VOTES = np.array([[0, 1], [1, 1], [0, 0]])
+
+
+@pytest.mark.parametrize("confidence", [0, -0.5, 1.01, float("nan"), float("inf"), "1", True, None])
+def test_confidences_that_are_none_are_refused(confidence):
+    with pytest.raises(ValueError, match=r"confidence=.* above 0, and 1 at most"):
+        early_decision(VOTES, confidence=confidence)
+
+
+@pytest.mark.parametrize("block", [0, -1, 2.0, True, "3"])
+def test_blocks_that_are_none_are_refused(block):
+    with pytest.raises(ValueError, match=r"block=.* an integer from 1, or None"):
+        early_decision(VOTES, block=block)
+
+
+@pytest.mark.parametrize("weights", [[1, 1], [[1, 1, 1]], 2.0])
+def test_weights_of_another_number_are_refused(weights):
+    with pytest.raises(ValueError, match=r"weights has shape .* there are 3 members"):
+        early_decision(VOTES, weights=weights)
+
+
+@pytest.mark.parametrize("weights", [[1, -1, 1], [0, 0, 0], [1, np.nan, 1], [1, np.inf, 1]])
+def test_weights_that_cannot_count_are_refused(weights):
+    with pytest.raises(ValueError, match="weights must be finite, 0 or more"):
+        early_decision(VOTES, weights=weights)
+
+
+def test_less_confidence_is_about_equal_votes(waveform):
+    X, y = waveform
+    with pytest.raises(ValueError, match=r"confidence=0.9 is not allowed with weights"):
+        early_decision(VOTES, weights=[1, 2, 3], confidence=0.9)
+    soft = RandomForestClassifier(4, voting="soft").fit(X, y)
+    with pytest.raises(ValueError, match=r"confidence=0.9 .* set voting=\"hard\""):
+        early_decision(soft, X, confidence=0.9)
+    with pytest.raises(ValueError, match=r"weights are for votes, .* voting=\"soft\""):
+        early_decision(soft, X, weights=np.ones(4))
+
+
+@pytest.mark.parametrize("votes", [[0, 1, 1], np.zeros((0, 3)), np.zeros((3, 0)), 1.0])
+def test_votes_of_another_shape_are_refused(votes):
+    with pytest.raises(ValueError, match=r"ensemble has shape .*\(n_members, n_rows\)"):
+        early_decision(votes)
+
+
+def test_votes_that_are_no_labels_are_refused():
+    with pytest.raises(ValueError, match="votes that are NaN or infinite"):
+        early_decision([[0.0, np.nan], [1.0, 1.0]])
+
+
+def test_ensembles_that_cannot_be_asked_are_refused(waveform, friedman):
+    X, y = waveform
+    with pytest.raises(NotFittedError):
+        early_decision(RandomForestClassifier(), X)
+    regressor = BaggingRegressor(n_estimators=3, random_state=0)
+    with pytest.raises(ValueError, match="BaggingRegressor for regression"):
+        early_decision(regressor, X)
+    numbers = regressor.fit(*friedman).members_
+    with pytest.raises(ValueError, match="Forest for regression"):
+        early_decision(numbers, friedman[0])
+    with pytest.raises(TypeError, match=r"ensemble is a GaussianNB.* EstimatorMembers"):
+        early_decision(GaussianNB().fit(X, y), X)
+    with pytest.raises(TypeError, match="ensemble is a ndarray, which is not allowed with X"):
+        early_decision(VOTES, X)
+    forest = RandomForestClassifier(4).fit(X, y)
+    for asked in (forest, forest.forest_):
+        with pytest.raises(ValueError, match="X is None"):
+            early_decision(asked)
+    with pytest.raises(ValueError, match=r"X has shape \(0, 21\); it needs at least one row"):
+        early_decision(forest.forest_, X[:0])
+    with pytest.raises(ValueError, match=r"X has 5 features, .* expecting 21 features"):
+        early_decision(forest, X[:, :5])
+    with pytest.raises(ValueError, match=r"X has shape \(300, 5\).* 21 attributes"):
+        early_decision(forest.forest_, X[:, :5])
