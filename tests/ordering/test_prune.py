@@ -241,6 +241,7 @@ def test_the_members_to_keep_can_be_told(bag, train, test):
     for chosen in ([7, 2, 11], np.array([7, 2, 11], dtype=np.uint8), (7, 2, 11)):
         small = prune(bag, *train, keep=chosen)
         assert small.kept_.tolist() == [7, 2, 11]
+        assert small.kept_.dtype == np.int64
         np.testing.assert_array_equal(small.votes(test[0]), bag.votes(test[0])[[7, 2, 11]])
         assert not hasattr(small, "order_")
     given = np.array([3, 4])

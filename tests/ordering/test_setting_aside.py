@@ -138,6 +138,19 @@ def test_no_class_is_lost_from_training(share):
         assert model.classes_.tolist() == [0, 1, 2]
 
 
+def test_the_share_is_that_of_the_weight():
+    X, weights = np.arange(10.0)[:, None], np.array([9.0] + [1.0] * 9)
+    found = set()
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        aside = set_aside(X, np.zeros(10, dtype=int), weights, 0.25, rng, by_class=True)
+        found.add((bool(aside[0]), int(weights[aside].sum())))
+    # A quarter of 18 is 4.5: the heavy one alone when it is drawn first, else the light ones that
+    # are drawn before it, at most five.
+    assert found <= {(True, 9), *((False, n) for n in range(1, 6))}
+    assert {(True, 9), (False, 5)} <= found
+
+
 @pytest.mark.parametrize("by_class", [True, False])
 def test_what_is_set_aside_depends_on_the_examples_alone(by_class):
     rng = np.random.default_rng(4)

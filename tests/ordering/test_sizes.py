@@ -110,6 +110,15 @@ def test_examples_that_differ_out_of_bag_only_are_of_two_kinds():
     assert shares == [{0: 1, 1: 1}] * 2
 
 
+def test_examples_of_which_the_same_is_said_differ_by_their_class_or_target():
+    selection = read_selection([[0] * 6], [0, 0, 0, 1, 1, 1])
+    for part in split_weights(selection, selection, 3):
+        assert [part[:3].sum(), part[3:].sum()] == [1, 1]
+    selection = read_selection([[0.5] * 6], [1.5, 2, 3, 4, 5, 6], task="regression")
+    parts = split_weights(selection, selection, 3)
+    assert np.sum(parts, axis=0).tolist() == [1] * 6
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_weights_with_fractions_are_shared_in_pieces(seed):
     votes, y = some_votes(seed, repeated=False)
@@ -130,6 +139,8 @@ def test_weights_with_fractions_are_shared_in_pieces(seed):
         # A light kind is in one part; a heavy one in all, a piece more or less.
         if weight < 1.4 * piece:
             assert sorted(given)[:-1] == [0] * 4
+        if 1.6 * piece < weight < 2 * piece:
+            assert np.count_nonzero(given) == 2
         assert max(given) - min(given) <= 2 * piece
     heavy = [share[kinds[3]] for share in shares]
     assert min(heavy) > 0
@@ -282,14 +293,15 @@ def test_the_number_of_folds_is_the_number_of_orders():
     assert choice.size == 3
 
 
-def test_of_sizes_that_are_equally_good_the_smallest_is_chosen():
-    # Shares of a third do not add up exactly, and that must not decide.
-    for seed in range(30):
-        votes, y = some_votes(seed, members=19, examples=36)
-        choice = order(votes, y, rule="individual_error").size_choice(n_folds=7)
-        errors = np.rint(choice.with_all_votes * 36).astype(int)
-        np.testing.assert_allclose(choice.with_all_votes, errors / 36, atol=1e-12)
-        assert choice.size == errors.argmin() + 1
+@pytest.mark.parametrize("wrong", [1, 3, 7, 11])
+def test_of_sizes_that_are_equally_good_the_smallest_is_chosen(wrong):
+    # Members that are all alike: one will do. Thirtieths do not add up exactly, and that must not
+    # decide.
+    votes = np.zeros((43, 30), dtype=int)
+    votes[:, :wrong] = 1
+    choice = order(votes, np.zeros(30, dtype=int)).size_choice(n_folds=7)
+    np.testing.assert_allclose(choice.curve, np.full(43, wrong / 30), atol=1e-12)
+    assert choice.size == 1
 
 
 def test_all_members_have_the_error_of_the_whole_in_any_fold():

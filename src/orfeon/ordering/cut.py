@@ -95,7 +95,7 @@ def _cut(ensemble: Any, source: Source, kept: npt.NDArray[Any], found: Order | N
 
 def _numbers(keep: Any, n_members: int) -> npt.NDArray[np.int64]:
     """The numbers of the members to keep, checked."""
-    numbers = np.array(keep)
+    numbers = np.asarray(keep)
     is_whole = len(numbers) > 0 and numbers.dtype.kind in "iu"
     if not is_whole or numbers.min() < 0 or numbers.max() >= n_members:
         raise ValueError(
