@@ -143,7 +143,8 @@ def early_decision(
     the decision is computed exactly; of more it is bounded from above, so that more members are
     asked than need be, never fewer. The promise is one on average over rows, for members in random
     order. Once they are put in order, the first are no sample of the rest: at a confidence of 1
-    decisions remain exact, and come sooner, but with less nothing is promised.
+    decisions remain exact, but with less nothing is promised. Nor is more saved then: members that
+    complement each other come first, and they agree less. To ask fewer, keep the first of them.
 
     What is decided of a row does not depend on the other rows.
 
