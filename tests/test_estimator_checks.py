@@ -25,6 +25,7 @@ from orfeon import (
     CARTClassifier,
     CARTRegressor,
     ClassSwitchingClassifier,
+    CombinedMultipleModels,
     FlippingClassifier,
     IGPTreeClassifier,
     OutputSmearingRegressor,
@@ -126,6 +127,8 @@ def make(estimator: Any, setting: dict[str, Any]) -> Any:
     if estimator in (PrunedClassifier, PrunedRegressor):
         bag = BAG if estimator is PrunedClassifier else BAG_OF_NUMBERS
         few = {"estimator": bag, "keep": 0.4}
+    if estimator is CombinedMultipleModels:
+        few = {"ensemble": BaggingClassifier(C45Classifier(), n_estimators=5), "n_generated": 200}
     accepted = estimator().get_params()
     return estimator(**{name: few[name] for name in few if name in accepted} | setting)
 
@@ -422,5 +425,6 @@ def test_any_number_of_classes(estimator, n_classes):
     forest = fitted.forest_.validate()
     assert fitted.classes_.tolist() == list(range(100, 100 + n_classes))
     assert fitted.predict_proba(X).shape == (len(X), n_classes)
-    if not isinstance(estimator, WaggingClassifier):  # whose weights are random
+    # The weights of wagging are random, and combined multiple models makes examples of its own.
+    if not isinstance(estimator, WaggingClassifier | CombinedMultipleModels):
         assert forest.value[0].sum() <= len(X) * (1 + 1e-9)

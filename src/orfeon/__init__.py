@@ -16,6 +16,7 @@ _HOMES = {
     "CARTClassifier": "orfeon.trees",
     "CARTRegressor": "orfeon.trees",
     "ClassSwitchingClassifier": "orfeon.ensembles",
+    "CombinedMultipleModels": "orfeon.ordering",
     "DoubleBaggingClassifier": "orfeon.ensembles",
     "ExtraTreesClassifier": "orfeon.ensembles",
     "ExtraTreesRegressor": "orfeon.ensembles",
@@ -46,6 +47,7 @@ _HOMES = {
     "Table": "orfeon.table",
     "WaggingClassifier": "orfeon.ensembles",
     "WaggingRegressor": "orfeon.ensembles",
+    "early_decision": "orfeon.combining",
     "export_graphviz": "orfeon.rendering",
     "export_html": "orfeon.rendering",
     "export_rules": "orfeon.rendering",
@@ -53,9 +55,12 @@ _HOMES = {
     "order": "orfeon.ordering",
     "plot_tree": "orfeon.rendering",
     "prune": "orfeon.ordering",
+    "search_exhaustive": "orfeon.ordering",
+    "search_genetic": "orfeon.ordering",
 }
 
 if TYPE_CHECKING:
+    from orfeon.combining import early_decision
     from orfeon.ensembles import (
         BaggingClassifier,
         BaggingRegressor,
@@ -80,28 +85,19 @@ if TYPE_CHECKING:
         WaggingClassifier,
         WaggingRegressor,
     )
-    from orfeon.forest import (
-        Forest,
-    )
+    from orfeon.forest import Forest
     from orfeon.ordering import (
+        CombinedMultipleModels,
         PrunedClassifier,
         PrunedRegressor,
         order,
         prune,
+        search_exhaustive,
+        search_genetic,
     )
-    from orfeon.rendering import (
-        export_graphviz,
-        export_html,
-        export_rules,
-        export_text,
-        plot_tree,
-    )
-    from orfeon.schema import (
-        Schema,
-    )
-    from orfeon.table import (
-        Table,
-    )
+    from orfeon.rendering import export_graphviz, export_html, export_rules, export_text, plot_tree
+    from orfeon.schema import Schema
+    from orfeon.table import Table
     from orfeon.trees import (
         C45Classifier,
         CARTClassifier,
@@ -123,6 +119,7 @@ __all__ = [
     "CARTClassifier",
     "CARTRegressor",
     "ClassSwitchingClassifier",
+    "CombinedMultipleModels",
     "DoubleBaggingClassifier",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
@@ -154,6 +151,7 @@ __all__ = [
     "WaggingClassifier",
     "WaggingRegressor",
     "__version__",
+    "early_decision",
     "export_graphviz",
     "export_html",
     "export_rules",
@@ -161,6 +159,8 @@ __all__ = [
     "order",
     "plot_tree",
     "prune",
+    "search_exhaustive",
+    "search_genetic",
 ]
 
 

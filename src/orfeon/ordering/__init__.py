@@ -9,11 +9,16 @@ _HOMES = {
     "RULES": "rule",
     "Arrangement": "rule",
     "BoostingBased": "boosting_based",
+    "Clustering": "clustering",
+    "CombinedMultipleModels": "combined_multiple_models",
     "Complementarity": "complementarity",
     "CorrectnessGram": "gram",
+    "ExhaustiveSearch": "exhaustive",
+    "GeneticSearch": "genetic",
     "IndividualError": "individual_error",
     "Kappa": "kappa",
     "MarginDistance": "margin_distance",
+    "MetaTree": "meta_tree",
     "Order": "ordered",
     "Orientation": "orientation",
     "PrunedClassifier": "pruned",
@@ -30,17 +35,24 @@ _HOMES = {
     "prune": "cut",
     "read_selection": "selection",
     "reference_direction": "orientation",
+    "search_exhaustive": "exhaustive",
+    "search_genetic": "genetic",
 }
 
 if TYPE_CHECKING:
     from orfeon.ordering.boosting_based import BoostingBased
+    from orfeon.ordering.clustering import Clustering
+    from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
     from orfeon.ordering.complementarity import Complementarity
     from orfeon.ordering.curves import error_curve
     from orfeon.ordering.cut import prune
+    from orfeon.ordering.exhaustive import ExhaustiveSearch, search_exhaustive
+    from orfeon.ordering.genetic import GeneticSearch, search_genetic
     from orfeon.ordering.gram import CorrectnessGram
     from orfeon.ordering.individual_error import IndividualError
     from orfeon.ordering.kappa import Kappa
     from orfeon.ordering.margin_distance import MarginDistance
+    from orfeon.ordering.meta_tree import MetaTree
     from orfeon.ordering.ordered import Order, order, order_chunks
     from orfeon.ordering.orientation import Orientation, reference_direction
     from orfeon.ordering.pruned import PrunedClassifier, PrunedRegressor
@@ -54,11 +66,16 @@ __all__ = [
     "RULES",
     "Arrangement",
     "BoostingBased",
+    "Clustering",
+    "CombinedMultipleModels",
     "Complementarity",
     "CorrectnessGram",
+    "ExhaustiveSearch",
+    "GeneticSearch",
     "IndividualError",
     "Kappa",
     "MarginDistance",
+    "MetaTree",
     "Order",
     "Orientation",
     "PrunedClassifier",
@@ -75,6 +92,8 @@ __all__ = [
     "prune",
     "read_selection",
     "reference_direction",
+    "search_exhaustive",
+    "search_genetic",
 ]
 
 
