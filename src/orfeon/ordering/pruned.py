@@ -33,8 +33,8 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         What members are ordered by: their votes on all training examples, on those that they were
         not trained on, or on examples that are set aside.
     validation_fraction : float, default=0.25
-        Share of the examples that is set aside with ``on="validation"``; copies of one stay
-        together.
+        Share of the examples, of each class, that is set aside with ``on="validation"``; copies of
+        one stay together, and no class is set aside as a whole.
     random_state : int, RandomState or None, default=None
         Fixes everything; when given, it is that of the ensemble too.
 
@@ -50,6 +50,10 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         Error of the first 1, 2, ... members on the selection examples.
     estimators_ : sequence
         The kept members.
+    forest_ : Forest
+        The kept members as a forest, where they are trees of orfeon.
+    feature_importances_ : ndarray
+        Importance of each attribute for them, where the ensemble tells it.
     classes_ : ndarray
         The classes.
     n_features_in_ : int
@@ -200,6 +204,10 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
         Mean squared error of the first 1, 2, ... members on the selection examples.
     estimators_ : sequence
         The kept members.
+    forest_ : Forest
+        The kept members as a forest, where they are trees of orfeon.
+    feature_importances_ : ndarray
+        Importance of each attribute for them, where the ensemble tells it.
     n_features_in_ : int
         Number of attributes.
     feature_names_in_ : ndarray
