@@ -319,7 +319,7 @@ def order_source(source: Source, rule: Rule) -> Order:
         The order.
     """
     selection = source.selection
-    rule.check(selection)
+    rule.check(is_regression=selection.is_regression)
     found = rule.arrange(selection)
     return _complete(found, rule, selection, source)
 

@@ -122,6 +122,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         kind = "classifier" if is_classifier(self) else "regressor"
         if not (is_classifier(base) if kind == "classifier" else is_regressor(base)):
             raise ValueError(f"estimator={base} is not a {kind}; {type(self).__name__} needs one.")
+        rule.check(is_regression=is_regressor(self))
         whole = clone(base)
         if self.random_state is not None:
             _set_random_state(whole, self.random_state)

@@ -83,15 +83,15 @@ class Rule(ABC):
             The order.
         """
 
-    def check(self, selection: Selection) -> None:
+    def check(self, *, is_regression: bool) -> None:
         """Refuse a problem that the rule is not made for.
 
         Parameters
         ----------
-        selection : Selection
-            What the members say of the selection examples.
+        is_regression : bool
+            Whether the members predict numbers.
         """
-        if selection.is_regression and not self.for_regression:
+        if is_regression and not self.for_regression:
             able = ", ".join(n for n in RULES if _class(n).for_regression)
             raise ValueError(
                 f"rule={self.name!r} needs classes, and these members predict numbers; rules for "

@@ -59,6 +59,11 @@ def adapt(ensemble: Any) -> FittedEnsemble:
     """
     if isinstance(ensemble, PrunedClassifier | PrunedRegressor):
         check_is_fitted(ensemble, "ensemble_")
+        if getattr(ensemble.order_.rule, "weighted_vote", False):
+            raise ValueError(
+                f"the votes of this {type(ensemble).__name__} have weights by its rule, which its "
+                "members do not know; give its ensemble_, in which all votes count the same."
+            )
         ensemble = ensemble.ensemble_
     if isinstance(ensemble, IndependentEnsemble):
         check_is_fitted(ensemble, "members_")
