@@ -362,6 +362,23 @@ def test_bad_parameters_are_refused(parameter, value, message, train):
         model.fit(*train)
 
 
+def test_rules_for_classes_are_refused_before_anything_is_trained(numbers):
+    class Untrained(BaggingRegressor):
+        def fit(self, X, y, sample_weight=None):
+            raise AssertionError("it was trained")
+
+    with pytest.raises(ValueError, match="rule='kappa' needs classes"):
+        PrunedRegressor(Untrained(), rule="kappa").fit(*numbers)
+
+
+def test_votes_with_weights_of_their_own_are_not_made_equal_unsaid(train):
+    model = PrunedClassifier(BAG, rule=BoostingBased(weighted_vote=True), random_state=0)
+    model.fit(*train)
+    with pytest.raises(ValueError, match="have weights by its rule.* give its ensemble_"):
+        prune(model, *train)
+    assert len(prune(model.ensemble_, *train, keep=2)) == 2
+
+
 def test_rules_for_classes_are_refused_by_regressors(numbers):
     with pytest.raises(ValueError, match=r"rule='kappa' needs classes.*reduce_error, complementa"):
         PrunedRegressor(BaggingRegressor(n_estimators=3), rule="kappa").fit(*numbers)
