@@ -374,7 +374,7 @@ def test_rules_for_classes_are_refused_before_anything_is_trained(numbers):
 def test_votes_with_weights_of_their_own_are_not_made_equal_unsaid(train):
     model = PrunedClassifier(BAG, rule=BoostingBased(weighted_vote=True), random_state=0)
     model.fit(*train)
-    with pytest.raises(ValueError, match="have weights by its rule.* give its ensemble_"):
+    with pytest.raises(ValueError, match=r"have weights by its rule.* give its ensemble_"):
         prune(model, *train)
     assert len(prune(model.ensemble_, *train, keep=2)) == 2
 
