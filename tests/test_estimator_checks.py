@@ -42,8 +42,9 @@ CART = CARTClassifier(pruning="cv", n_folds=3)
 CART_OF_NUMBERS = CARTRegressor(pruning="cv", n_folds=3)
 #: What is pruned: small bags; smaller samples leave more examples out.
 BAG, BAG_OF_NUMBERS = BaggingClassifier(CART, 5), BaggingRegressor(CART_OF_NUMBERS, 5)
-HALF_BAG = BaggingClassifier(CART, 5, max_samples=0.5)
-HALF_BAG_OF_NUMBERS = BaggingRegressor(CART_OF_NUMBERS, 5, max_samples=0.5)
+# So small that some example is left out of every bag, also where most of them are copies.
+SMALL_BAG = BaggingClassifier(CART, 5, max_samples=0.2)
+SMALL_BAG_OF_NUMBERS = BaggingRegressor(CART_OF_NUMBERS, 5, max_samples=0.2)
 
 #: Settings besides the defaults that take other ways through the code.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
@@ -62,15 +63,15 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "IGPEnsembleClassifier": [{"criterion": "entropy", "class_weight": "balanced"}],
     "PartitionedClassifier": [{"n_partitions": 2, "n_estimators": 2}],
     "PrunedClassifier": [
-        {"estimator": HALF_BAG, "on": "out_of_bag", "rule": "reduce_error", "keep": 2},
-        {"estimator": HALF_BAG, "on": "out_of_bag", "rule": "boosting_based", "keep": "auto"},
+        {"estimator": SMALL_BAG, "on": "out_of_bag", "rule": "reduce_error", "keep": 2},
+        {"estimator": SMALL_BAG, "on": "out_of_bag", "rule": "boosting_based", "keep": "auto"},
         {"on": "validation", "rule": "complementarity"},
         {"keep": "auto"},
         {"rule": "orientation", "keep": "rule"},
         {"rule": BoostingBased(stop=True, weighted_vote=True), "keep": "rule"},
     ],
     "PrunedRegressor": [
-        {"estimator": HALF_BAG_OF_NUMBERS, "on": "out_of_bag", "rule": "complementarity"},
+        {"estimator": SMALL_BAG_OF_NUMBERS, "on": "out_of_bag", "rule": "complementarity"},
         {"on": "validation", "validation_fraction": 0.4},
         {"rule": "individual_error", "keep": "auto"},
     ],
