@@ -27,6 +27,7 @@ from orfeon import BaggingClassifier, CARTClassifier
 from orfeon.ordering import RULES, Order, order
 from orfeon.ordering.exhaustive import search_exhaustive
 from orfeon.ordering.genetic import search_genetic
+from orfeon.ordering.orientation import NEAR_DIAGONAL
 from orfeon.study import published_seconds
 
 NUMPY = "NumPy"
@@ -133,7 +134,7 @@ def arrange(name: str, votes: Any, y: Any) -> Order:
         options = {"random_state": 0}
     with warnings.catch_warnings():
         # That orientation is unstable here does not matter to its time.
-        warnings.filterwarnings("ignore", message=".*unstable", category=UserWarning)
+        warnings.filterwarnings("ignore", message=NEAR_DIAGONAL, category=UserWarning)
         return order(votes, y, rule=name.partition(" ")[0], **options)
 
 

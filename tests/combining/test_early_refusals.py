@@ -7,8 +7,15 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
-from orfeon import BaggingRegressor, RandomForestClassifier
+from orfeon import (
+    BaggingClassifier,
+    BaggingRegressor,
+    PrunedClassifier,
+    RandomForestClassifier,
+)
 from orfeon.combining import early_decision
+from orfeon.datasets import make_waveform
+from orfeon.ordering import BoostingBased
 
 VOTES = np.array([[0, 1], [1, 1], [0, 0]])
 
@@ -55,7 +62,7 @@ def test_votes_of_another_shape_are_refused(votes):
 
 
 def test_votes_that_are_no_labels_are_refused():
-    with pytest.raises(ValueError, match="votes that are NaN or infinite"):
+    with pytest.raises(ValueError, match="votes that are None, NaN or infinite"):
         early_decision([[0.0, np.nan], [1.0, 1.0]])
 
 
@@ -71,7 +78,7 @@ def test_ensembles_that_cannot_be_asked_are_refused(waveform, friedman):
         early_decision(numbers, friedman[0])
     with pytest.raises(TypeError, match=r"ensemble is a GaussianNB.* EstimatorMembers"):
         early_decision(GaussianNB().fit(X, y), X)
-    with pytest.raises(TypeError, match="ensemble is a ndarray, which is not allowed with X"):
+    with pytest.raises(TypeError, match="ensemble is a ndarray, which is not allowed: give"):
         early_decision(VOTES, X)
     forest = RandomForestClassifier(4).fit(X, y)
     for asked in (forest, forest.forest_):
@@ -83,3 +90,32 @@ def test_ensembles_that_cannot_be_asked_are_refused(waveform, friedman):
         early_decision(forest, X[:, :5])
     with pytest.raises(ValueError, match=r"X has shape \(300, 5\).* 21 attributes"):
         early_decision(forest.forest_, X[:, :5])
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan")])
+def test_votes_that_are_none_are_refused(nothing):
+    votes = np.array([["a", nothing], ["a", "b"]], dtype=object)
+    with pytest.raises(ValueError, match="votes that are None, NaN or infinite"):
+        early_decision(votes)
+
+
+def test_masked_votes_are_refused():
+    votes = np.ma.masked_equal([[0, 1], [1, 1], [-1, 0]], -1)
+    with pytest.raises(ValueError, match="votes that are masked"):
+        early_decision(votes)
+
+
+def test_pruned_ensembles_are_asked_as_what_they_keep():
+    X, y = make_waveform(100, random_state=0)
+    bag = BaggingClassifier(n_estimators=20, random_state=0)
+    pruned = PrunedClassifier(bag, keep=7, random_state=0).fit(X, y)
+    decided = early_decision(pruned, X)
+    assert decided.n_members == 7
+    np.testing.assert_array_equal(decided.predictions, pruned.predict(X))
+    weighted = pruned.set_params(rule=BoostingBased(weighted_vote=True)).fit(X, y)
+    with pytest.raises(ValueError, match="have weights by its rule"):
+        early_decision(weighted, X)
+    by_hand = early_decision(
+        weighted.ensemble_, X, weights=weighted.order_.member_weights[: len(weighted.kept_)]
+    )
+    np.testing.assert_array_equal(by_hand.predictions, weighted.predict(X))

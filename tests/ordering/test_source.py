@@ -266,3 +266,20 @@ def test_members_that_cannot_vote_are_refused(train):
 def test_what_is_not_fitted_is_refused(unfitted, train):
     with pytest.raises(NotFittedError, match="not fitted"):
         prune(unfitted, *train)
+
+
+# -- codes or labels -------------------------------------------------------------------------------
+
+
+def test_codes_beside_labels_are_pointed_out():
+    votes = np.array([[0, 1, 2, 2], [0, 1, 1, 2]])
+    with pytest.warns(
+        UserWarning, match=r"votes holds 0, .* nobody votes for 3, .* classes_\[votes\]"
+    ):
+        order(votes, votes[0] + 1)
+
+
+@pytest.mark.parametrize("y", [[0, 1, 1, 1], [0, 1, 2, 3], [0, 1, 2, 2]])
+def test_a_class_that_only_votes_or_only_labels_have_is_none_of_that(y):
+    found = order([[0, 1, 2, 2], [0, 1, 1, 2]], y)
+    assert sorted(found.order.tolist()) == [0, 1]

@@ -11,7 +11,7 @@ import pytest
 from orfeon import BaggingClassifier, CARTClassifier, order
 from orfeon.study import PROTOCOLS, Partition, Partitions, Record, Sizes, published_cells, reproduce
 from orfeon.study import reproduction as module
-from orfeon.study.ordered_bagging import ORDERED_BAGGING, ORDERED_POOLS, _class_codes
+from orfeon.study.ordered_bagging import ORDERED_BAGGING, ORDERED_POOLS, class_codes
 from orfeon.study.runs import Cell
 
 MEMBERS = 20
@@ -165,7 +165,7 @@ def test_a_class_that_only_the_test_set_has_is_always_wrong():
     y = np.repeat(["b", "d"], 20)
     names = np.array(["a", "b", "c", "d", "e"])
     bag = BaggingClassifier(CARTClassifier(pruning="cv"), 10, random_state=0).fit(X, y)
-    assert _class_codes(bag, names).tolist() == [2, 0, 2, 1, 2]
+    assert class_codes(bag, names).tolist() == [2, 0, 2, 1, 2]
     results = ORDERED_BAGGING.measure(bag, Partition(X, y, np.full((5, 1), 39.0), names))
     tested = {error for cell, error in results.items() if cell.table == "martinez-5.8"}
     assert tested == {80.0}

@@ -133,7 +133,8 @@ def early_decision(
     Notes
     -----
     A row is decided exactly when the lead of its first class is more than the votes that are
-    still to come, or as many if the class wins ties: never before half of the members. An ensemble
+    still to come, or as many if the class wins ties: with equal votes never before half of the
+    members. An ensemble
     with ``voting="soft"`` is decided in the same way by its summed supports, with a confidence of
     1 only.
 
@@ -403,15 +404,16 @@ class _GivenVotes:
 
 def _read(ensemble: Any, X: Any) -> _Panel:
     """Who is asked about what."""
+    ensemble = _inner(ensemble)
     is_members = hasattr(ensemble, "count_votes") and hasattr(ensemble, "subset")
     is_ours = hasattr(ensemble, "_rows") and hasattr(ensemble, "_ask")
     if X is None and not is_members and not hasattr(ensemble, "get_params"):
         return _read_votes(ensemble)
     if not is_members and not is_ours:
         raise TypeError(
-            f"ensemble is a {type(ensemble).__name__}, which is not allowed with X: give one of "
-            "orfeon's ensembles of classifiers, or members. Other fitted classifiers are members "
-            "as EstimatorMembers(estimators, n_classes), if they predict class codes."
+            f"ensemble is a {type(ensemble).__name__}, which is not allowed: give one of orfeon's "
+            "ensembles of classifiers, or members, with X. Other fitted classifiers are members as "
+            "orfeon.members.EstimatorMembers(estimators, n_classes), if they predict class codes."
         )
     if is_regressor(ensemble) if is_ours else ensemble.n_classes == 0:
         raise ValueError(
@@ -435,16 +437,35 @@ def _read(ensemble: Any, X: Any) -> _Panel:
     return _Panel(ensemble, X, np.arange(ensemble.n_classes))
 
 
+def _inner(ensemble: Any) -> Any:
+    """The members of a pruned ensemble, which is asked as they are."""
+    if not hasattr(ensemble, "kept_") or not hasattr(ensemble, "ensemble_"):
+        return ensemble
+    if getattr(ensemble.order_.rule, "weighted_vote", False):
+        raise ValueError(
+            f"the votes of this {type(ensemble).__name__} have weights by its rule; give its "
+            "ensemble_ and weights=order_.member_weights[: len(kept_)]."
+        )
+    return ensemble.ensemble_
+
+
 def _read_votes(votes: Any) -> _Panel:
     """Votes that are given as a matrix."""
     given = np.asarray(votes)
+    if isinstance(votes, np.ma.MaskedArray) and np.ma.getmaskarray(votes).any():
+        raise ValueError("ensemble has votes that are masked; every member must vote on each row.")
     if given.ndim != 2 or 0 in given.shape:
         raise ValueError(
             f"ensemble has shape {given.shape}; a matrix of votes has (n_members, n_rows), at "
             "least one of each. With an ensemble of classifiers, give X too."
         )
-    if given.dtype.kind == "f" and not np.isfinite(given).all():
-        raise ValueError("ensemble has votes that are NaN or infinite; every vote is a label.")
+    strange = given.dtype.kind == "f" and not np.isfinite(given).all()
+    if given.dtype == object:
+        strange = any(vote is None or vote != vote for vote in given.flat)
+    if strange:
+        raise ValueError(
+            "ensemble has votes that are None, NaN or infinite; every vote is a label."
+        )
     classes = np.unique(given)
     codes = np.searchsorted(classes, given).astype(np.int32)
     # Nobody knows in advance that all will vote for the same class: there is another.

@@ -129,7 +129,8 @@ class Order:
         if self.own_size is None:
             raise ValueError(
                 f'keep="rule" needs a rule with a size of its own; {self.rule!r} has none. Use '
-                'rule="orientation", boosting_based with stop=True, or a share such as keep=0.2.'
+                'rule="orientation", "clustering", "meta_tree" or BoostingBased(stop=True), or a '
+                "share such as keep=0.2."
             )
         return self.own_size
 
@@ -177,7 +178,8 @@ class Order:
         Parameters
         ----------
         votes : array of shape (n_members, n_examples)
-            What the members say of them, in the members' own order.
+            What the members say of them, in the members' own order: labels as in ``y``. The votes
+            of an ensemble are class codes; as labels they are ``classes_[votes]``.
         y : array of shape (n_examples,)
             Their labels or targets.
         sample_weight : array of shape (n_examples,), optional

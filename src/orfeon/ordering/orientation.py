@@ -27,6 +27,8 @@ from orfeon.ordering.selection import Selection
 
 Floats = npt.NDArray[np.float64]
 
+#: How the warning begins that the reference is unstable.
+NEAR_DIAGONAL = "the ensemble is right almost alike on all examples"
 #: Below this angle between the ensemble and the diagonal, in degrees, the reference is unstable.
 NEAR = 15.0
 
@@ -158,7 +160,7 @@ def _warn_when_near(diagonal: int, ensemble: int, total_weight: int) -> None:
     angle = math.degrees(math.acos(min(1.0, cosine)))
     if angle < NEAR:
         warnings.warn(
-            f"the ensemble is right almost alike on all examples ({angle:.1f} degrees from the "
+            f"{NEAR_DIAGONAL} ({angle:.1f} degrees from the "
             'diagonal), so rule="orientation" is unstable, as it is with unpruned trees and '
             "boosting. Another rule, pruned trees, or other selection examples (out-of-bag) will "
             "serve better.",

@@ -6,6 +6,7 @@ examples, chunks, copies and threads never decide a tie.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -331,6 +332,31 @@ def _codes_by_table(
             codes[absent] = NO_VOTE
     classes = (places[is_class] + least).astype(kind)
     return codes, code[y.astype(np.int64) - least].astype(np.int64), classes
+
+
+def warn_of_other_labels(selection: Selection) -> None:
+    """Warn when votes and labels seem to name the classes in different ways.
+
+    Parameters
+    ----------
+    selection : Selection
+        As it was read from a matrix of votes.
+    """
+    if selection.classes is None:
+        return
+    voted, true = (np.zeros(selection.n_classes, dtype=bool) for _ in range(2))
+    true[selection.y] = True
+    for row in selection.said:
+        voted[row[row >= 0]] = True
+    alone, never = selection.classes[voted & ~true], selection.classes[true & ~voted]
+    if len(alone) and len(never):
+        warnings.warn(
+            f"votes holds {alone[0]!s}, which is not in y, and nobody votes for {never[0]!s}, "
+            "which is: do both name the classes in the same way? The votes of an ensemble are "
+            "class codes; as labels they are classes_[votes].",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _read_member_weights(member_weights: Any, n_members: int) -> Floats | None:

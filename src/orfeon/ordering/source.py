@@ -16,6 +16,7 @@ from orfeon.ordering.selection import (
     Selection,
     Task,
     read_selection,
+    warn_of_other_labels,
     whole_weights,
 )
 
@@ -97,6 +98,7 @@ def read_source(
                 "entries are votes on examples that the member was trained on."
             )
         read = read_selection(members_or_votes, y, sample_weight, no_vote=no_vote, task=task)
+        warn_of_other_labels(read)
         return Source(read)
     from orfeon.ordering.adapters import adapt
 

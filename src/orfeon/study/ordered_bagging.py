@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 import orfeon
+from orfeon.ordering.orientation import NEAR_DIAGONAL
 from orfeon.study.curve import Curve
 from orfeon.study.partitions import Partition
 from orfeon.study.runs import Cell, Results, Run, error_percent
@@ -27,8 +28,6 @@ _SHARES = (10, 20, 40)
 _RULES = ("reduce_error", "complementarity", "margin_distance", "orientation", "boosting_based")
 _POOL_RULES = ("reduce_error", "margin_distance", "boosting_based")
 _POOLS = (11, 25, 51, 75, 101, 151, 201, 251, 501, 751, 1000)
-#: The published settings are run whatever the rule thinks of them.
-_NEAR_DIAGONAL = "the ensemble is right almost alike on all examples"
 _TRAIN, _TEST, _BY_POOL = "martinez-5.7", "martinez-5.8", "martinez-5.4"
 
 
@@ -39,11 +38,33 @@ def _bag(members: int, random_state: int, n_jobs: int | None) -> Any:
     )
 
 
-def _class_codes(bag: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Indices into the classes of the bag; a class it has not seen has a code nobody votes for."""
-    codes = np.searchsorted(bag.classes_, y)
-    known = bag.classes_[np.minimum(codes, len(bag.classes_) - 1)] == y
-    return np.where(known, codes, len(bag.classes_))
+def class_codes(ensemble: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Indices into the classes of an ensemble.
+
+    Parameters
+    ----------
+    ensemble : classifier
+        Fitted.
+    y : ndarray of shape (n_rows,)
+        Classes.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Codes; a class that the ensemble has not seen has one that nobody votes for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.study.ordered_bagging import class_codes
+    >>> tree = CARTClassifier().fit([[0.0], [1.0]], ["a", "c"])
+    >>> class_codes(tree, np.array(["c", "b"]))
+    array([1, 2])
+    """
+    codes = np.searchsorted(ensemble.classes_, y)
+    known = ensemble.classes_[np.minimum(codes, len(ensemble.classes_) - 1)] == y
+    return np.where(known, codes, len(ensemble.classes_))
 
 
 def _percent(fraction: float) -> float:
@@ -52,8 +73,8 @@ def _percent(fraction: float) -> float:
 
 def _shares_kept(bag: Any, split: Partition) -> Results:
     """Training and test errors of the bag, and of the first members in each order."""
-    votes, y = bag.votes(split.X_train), _class_codes(bag, split.y_train)
-    votes_test, y_test = bag.votes(split.X_test), _class_codes(bag, split.y_test)
+    votes, y = bag.votes(split.X_train), class_codes(bag, split.y_train)
+    votes_test, y_test = bag.votes(split.X_test), class_codes(bag, split.y_test)
     results = {
         Cell(_TRAIN, "bagging", "keep=100%"): error_percent(
             bag.predict(split.X_train), split.y_train
@@ -64,7 +85,7 @@ def _shares_kept(bag: Any, split: Partition) -> Results:
         order = orfeon.order(votes, y, rule=rule)
         test_curve = order.test_curve(votes_test, y_test)
         for share in _SHARES:
-            last = max(1, round(len(votes) * share / 100)) - 1
+            last = order.size(share / 100) - 1
             config = f"keep={share}%"
             results[Cell(_TRAIN, rule, config)] = _percent(order.error_curve[last])
             results[Cell(_TEST, rule, config)] = _percent(test_curve[last])
@@ -73,8 +94,8 @@ def _shares_kept(bag: Any, split: Partition) -> Results:
 
 def _first_pools(bag: Any, split: Partition) -> Results:
     """Test errors at all sizes, of the first members of the bag put in order among themselves."""
-    votes, y = bag.votes(split.X_train), _class_codes(bag, split.y_train)
-    votes_test, y_test = bag.votes(split.X_test), _class_codes(bag, split.y_test)
+    votes, y = bag.votes(split.X_train), class_codes(bag, split.y_train)
+    votes_test, y_test = bag.votes(split.X_test), class_codes(bag, split.y_test)
     results = {}
     for pool, rule in product(_POOLS, _POOL_RULES):
         if pool <= len(votes):
@@ -99,7 +120,7 @@ ORDERED_BAGGING = Run(
     200,
     _bag,
     _shares_kept,
-    expected_warning=_NEAR_DIAGONAL,
+    expected_warning=NEAR_DIAGONAL,
 )
 #: 1000 trees: the first 11, the first 25 and so on are ordered, and errors kept at all sizes.
 ORDERED_POOLS = Run(
