@@ -76,7 +76,7 @@ def test_ensembles_that_cannot_be_asked_are_refused(waveform, friedman):
     numbers = regressor.fit(*friedman).members_
     with pytest.raises(ValueError, match="Forest for regression"):
         early_decision(numbers, friedman[0])
-    with pytest.raises(TypeError, match=r"ensemble is a GaussianNB.* EstimatorMembers"):
+    with pytest.raises(TypeError, match=r"ensemble is a GaussianNB.*EstimatorMembers"):
         early_decision(GaussianNB().fit(X, y), X)
     with pytest.raises(TypeError, match="ensemble is a ndarray, which is not allowed: give"):
         early_decision(VOTES, X)
