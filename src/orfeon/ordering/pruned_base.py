@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -68,7 +69,7 @@ def ensemble_has(method: str) -> Callable[[Any], bool]:
     return find
 
 
-class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Train an ensemble, order its members, keep the first ones."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -95,9 +96,9 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     kept_: npt.NDArray[np.int64]
     n_features_in_: int
 
+    @abstractmethod
     def _base(self) -> Any:
         """The ensemble that is trained when none is given."""
-        raise NotImplementedError
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
