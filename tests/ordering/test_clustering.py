@@ -24,6 +24,9 @@ from orfeon.ordering.clustering import (
 from orfeon.ordering.rule import as_rule
 from orfeon.ordering.selection import read_selection
 
+#: Few random votes may look like codes.
+pytestmark = pytest.mark.filterwarnings("ignore:votes holds 0, which is not in y")
+
 
 def random_votes(rng, n_members=30, n_examples=400, n_classes=3):
     """Members of different accuracies, whose distances are hardly ever tied."""

@@ -224,7 +224,7 @@ def test_numbers_spelled_out_are_not_classes_of_numbers(train):
 def test_matrices_are_refused_where_they_do_not_fit(bag, train):
     X, y = train
     votes = bag.classes_[bag.votes(X)]
-    with pytest.raises(ValueError, match="X is given, and members_or_votes is a matrix of votes"):
+    with pytest.raises(ValueError, match="X is given, and the ndarray before it is no ensemble"):
         prune(votes, X, y)
     with pytest.raises(ValueError, match=r"votes has shape \(90, 12\).*y has 90.*transposed"):
         prune(votes.T, None, y)

@@ -26,6 +26,9 @@ from orfeon.ordering import (
     read_selection,
 )
 
+#: Few random votes may look like codes.
+pytestmark = pytest.mark.filterwarnings("ignore:votes holds 0, which is not in y")
+
 N_CASES = 200
 FOR_REGRESSION = ["reduce_error", "complementarity", "individual_error"]
 UNEQUAL = {

@@ -441,7 +441,7 @@ def _inner(ensemble: Any) -> Any:
     """The members of a pruned ensemble, which is asked as they are."""
     if not hasattr(ensemble, "kept_") or not hasattr(ensemble, "ensemble_"):
         return ensemble
-    if getattr(ensemble.order_.rule, "weighted_vote", False):
+    if ensemble.order_.has_own_weights:
         raise ValueError(
             f"the votes of this {type(ensemble).__name__} have weights by its rule; give its "
             "ensemble_ and weights=order_.member_weights[: len(kept_)]."

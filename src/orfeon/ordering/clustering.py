@@ -21,13 +21,11 @@ import numpy.typing as npt
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.individual_error import member_errors
 from orfeon.ordering.rule import Arrangement, Rule, first_appearances
-from orfeon.ordering.selection import Selection
+from orfeon.ordering.selection import EXACT_IN_SINGLE, Selection
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-#: Whole numbers below this are exact in float32.
-_SINGLE = 2**24
 #: Shares of examples are compared in steps of one part in this many.
 _STEPS = 2**40
 #: Farther than any two members are.
@@ -115,7 +113,7 @@ def error_distances(selection: Selection) -> tuple[Integers, float]:
     array([[0.33333333, 0.66666667],
            [0.66666667, 0.33333333]])
     """
-    dtype: Any = np.float32 if selection.total_weight < _SINGLE else np.float64
+    dtype: Any = np.float32 if selection.total_weight < EXACT_IN_SINGLE else np.float64
     weights = selection.weights.astype(dtype)
     wrong = (~selection.right & selection.answered).astype(dtype)
     together = ((wrong * weights) @ wrong.T).astype(np.float64)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from orfeon.ordering.ordered import Keep, Order, order_source
 from orfeon.ordering.rule import Rule, as_rule
+from orfeon.ordering.selection import Task
 from orfeon.ordering.source import On, Source, read_source
 
 
@@ -21,6 +22,8 @@ def prune(
     keep: Keep | npt.ArrayLike = 0.2,
     on: On = "examples",
     sample_weight: Any = None,
+    no_vote: Any = None,
+    task: Task | None = None,
     **options: Any,
 ) -> Any:
     """Order the members of a fitted ensemble and keep the first of them.
@@ -47,6 +50,10 @@ def prune(
         Whether all members vote on all the examples, or only on those they were not trained on.
     sample_weight : array of shape (n_examples,), optional
         Weights of the examples.
+    no_vote : optional
+        What stands in a matrix of votes for a member that does not vote.
+    task : {"classification", "regression"}, optional
+        For a matrix of votes; by default regression when ``y`` holds numbers with fractions.
     **options
         Options of the rule, such as ``p`` of "margin_distance".
 
@@ -55,7 +62,9 @@ def prune(
     ensemble of the same kind
         Fitted, with the kept members in the order found: it predicts as they do together. It has
         the attributes ``order_`` (an :class:`~orfeon.ordering.Order`), ``error_curve_`` and
-        ``kept_`` (the indices of its members in the whole), unless it is a list or a matrix.
+        ``kept_`` (the indices of its members in the whole), unless it is a list, members such as a
+        :class:`~orfeon.Forest`, or a matrix. Members are ordered by their votes, also where the
+        ensemble averages class supports, as scikit-learn's forests do.
 
     Examples
     --------
@@ -69,7 +78,7 @@ def prune(
     (40, 0.747, 0.787)
     """
     chosen = as_rule(rule, **options)
-    source = read_source(ensemble, X, y, sample_weight, on=on)
+    source = read_source(ensemble, X, y, sample_weight, on=on, no_vote=no_vote, task=task)
     if not isinstance(keep, str) and np.ndim(keep) == 1:
         return _cut(ensemble, source, _numbers(keep, source.selection.n_members), None)
     found = order_source(source, chosen)
@@ -80,9 +89,11 @@ def prune(
 def _cut(ensemble: Any, source: Source, kept: npt.NDArray[Any], found: Order | None) -> Any:
     """The ensemble of the kept members, with what is known of their order."""
     if source.ensemble is None:
-        return np.asarray(ensemble)[kept]
+        if hasattr(ensemble, "iloc"):
+            return ensemble.iloc[kept]
+        return (ensemble if isinstance(ensemble, np.ndarray) else np.asarray(ensemble))[kept]
     smaller = source.ensemble.subset(kept)
-    if isinstance(smaller, list | tuple):
+    if isinstance(smaller, list | tuple) or hasattr(smaller, "subset"):
         return smaller
     smaller.kept_ = kept
     if found is not None:
@@ -110,7 +121,7 @@ def _numbers(keep: Any, n_members: int) -> npt.NDArray[np.int64]:
 
 def _refuse_new_weights(ensemble: Any, found: Order) -> None:
     """Refuse weights of votes that come from the rule: the ensemble has no place for them."""
-    if getattr(found.rule, "weighted_vote", False):
+    if found.has_own_weights:
         raise ValueError(
             f"{found.rule!r} gives the votes weights, and {type(ensemble).__name__} has no place "
             "for them; use PrunedClassifier with this rule, or order() for the weights."

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.ordering.selection import NothingCountsError, Selection
+from orfeon.ordering.selection import EXACT_IN_SINGLE, NothingCountsError, Selection
 
 Integers = npt.NDArray[np.int64]
 
-#: Whole numbers below these are exact in float32 and float64.
-_SINGLE, _DOUBLE = 2**24, 2**53
+#: Whole numbers below this are exact in float64.
+_DOUBLE = 2**53
 #: Examples multiplied at once, and members in a block of rows: the matrix is symmetric.
 _EXAMPLES, _ROWS = 4096, 1024
 
@@ -107,24 +107,25 @@ class CorrectnessGram:
                 f"sample weights come in steps of {selection.step:g} in this chunk and of "
                 f"{self.step:g} before; give weights that are whole numbers in all chunks."
             )
-        self.step = selection.step
         self._reserve(selection.total_weight)
+        self.step = selection.step
         for first in range(0, selection.n_examples, _EXAMPLES):
-            self._add(selection.examples(np.arange(selection.n_examples)[first:][:_EXAMPLES]))
+            self._add(selection.examples(slice(first, first + _EXAMPLES)))
 
     def _reserve(self, more: int) -> None:
         """Widen the numbers before they could be rounded."""
-        self.total_weight += more
-        if self.total_weight >= _DOUBLE // len(self):
+        total = self.total_weight + more
+        if total >= _DOUBLE // len(self):
             raise ValueError(
-                f"the examples weigh {self.total_weight:g} steps together, too much for exact "
-                "sums; divide the sample weights."
+                f"the examples weigh {total:g} steps together, too much for exact sums; divide the "
+                "sample weights until they are no longer whole numbers."
             )
-        if self._upper is not None and self.total_weight >= _SINGLE:
+        self.total_weight = total
+        if self._upper is not None and self.total_weight >= EXACT_IN_SINGLE:
             self._upper = self._upper.astype(np.float64, copy=False)
 
     def _add(self, selection: Selection) -> None:
-        single = selection.total_weight < _SINGLE
+        single = selection.total_weight < EXACT_IN_SINGLE
         signs: Any = selection.correctness.astype(np.float32 if single else np.float64)
         weighted = signs
         if selection.weights.max() > 1:
@@ -207,6 +208,11 @@ def read_chunks(chunks: Iterable[Any], read: Callable[..., Selection]) -> Iterat
         A chunk.
     """
     for chunk in chunks:
+        if not isinstance(chunk, tuple | list) or len(chunk) not in (2, 3):
+            raise ValueError(
+                f"chunks holds a {type(chunk).__name__}; each chunk is (votes, y) or (votes, y, "
+                "sample_weight)."
+            )
         try:
             yield read(*chunk)
         except NothingCountsError:

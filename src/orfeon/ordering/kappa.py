@@ -15,12 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.ordering.selection import Selection
+from orfeon.ordering.selection import EXACT_IN_SINGLE, Selection
 
 Floats = npt.NDArray[np.float64]
-
-#: Whole numbers below this are exact in float32.
-_SINGLE = 2**24
 
 
 @dataclass(frozen=True)
@@ -81,14 +78,15 @@ def pairwise_kappa(selection: Selection) -> Floats:
         always vote for one and the same class, or never on the same example.
     """
     n_members = selection.n_members
-    small = selection.total_weight < _SINGLE
+    small = selection.total_weight < EXACT_IN_SINGLE
     dtype = np.float32 if small else np.float64
     weights: Any = selection.weights.astype(dtype)
-    known: Any = selection.answered.astype(dtype)
     agree = np.zeros((n_members, n_members))
     by_chance = np.zeros((n_members, n_members))
     both: npt.NDArray[np.float64] | float = float(selection.total_weight)
+    known: Any = None
     if not selection.is_complete:
+        known = selection.answered.astype(dtype)
         both = ((known * weights) @ known.T).astype(np.float64)
     for c in range(selection.n_classes):
         votes: Any = (selection.said == c).astype(dtype)

@@ -30,6 +30,10 @@ Target = Literal["vote", "class"]
 _DECIMALS = 12
 
 
+#: With more classes there are too many groups of votes to try at a node.
+_MOST_CLASSES = 30
+
+
 @dataclass(frozen=True)
 class MetaTree(Rule):
     """Members that a pruned tree over all their votes asks, by their importance in it.
@@ -106,6 +110,12 @@ class MetaTree(Rule):
             The order; its criterion is the importance of each member in the tree, 0 for those that
             are not in it.
         """
+        if selection.n_classes > _MOST_CLASSES:
+            raise ValueError(
+                f"rule='meta_tree' takes up to {_MOST_CLASSES} classes, and there are "
+                f"{selection.n_classes}: groups of votes at each node become too many. Use another "
+                "rule."
+            )
         importance, is_used = self._ask_tree(selection)
         order = np.lexsort((member_errors(selection), -importance, ~is_used))
         used = max(1, int(is_used.sum()))

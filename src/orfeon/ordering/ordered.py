@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -27,7 +28,7 @@ Keep = float | int | Literal["auto", "rule"]
 FIFTH = 0.2
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Order:
     """Members in order, and what is known of the sub-ensembles of the first ones.
 
@@ -50,8 +51,16 @@ class Order:
         The members kept at sizes 1, 2, ... where these are not the first ones of ``order``.
     member_weights : ndarray of shape (n_members,) or None
         Weights of the votes in the order of ``order``, where they are not all the same.
+    has_own_weights : bool
+        Whether these come from the rule, so that the ensemble does not know them.
     source : Source or None
-        The votes, for the automatic size.
+        The votes, and the examples if an ensemble was given, for the automatic size; it is not
+        pickled.
+
+    Notes
+    -----
+    Errors are those of the plain vote of the members. Ensembles that average class supports, such
+    as scikit-learn's forests, may decide otherwise on some examples.
 
     Examples
     --------
@@ -72,10 +81,26 @@ class Order:
     own_size: int | None = None
     subsets: tuple[Integers, ...] | None = None
     member_weights: Floats | None = None
+    has_own_weights: bool = False
     source: Source | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.order)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.order.tolist())
+
+    def __repr__(self) -> str:
+        best = int(np.argmin(self.error_curve))
+        return (
+            f"<Order of {len(self)} members by {self.rule!r}: error {self.error_curve[-1]:.4g} "
+            f"with all, {self.error_curve[best]:.4g} with the first {best + 1}>"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__, source=None)
+        state.pop("_automatic", None)
+        return state
 
     def members(self, keep: Keep) -> Integers:
         """The members that are kept.
@@ -91,7 +116,7 @@ class Order:
             Their indices, best first.
         """
         size = self.size(keep)
-        return self.order[:size] if self.subsets is None else self.subsets[size - 1]
+        return (self.order[:size] if self.subsets is None else self.subsets[size - 1]).copy()
 
     def size(self, keep: Keep | Any) -> int:
         """How many members are kept.
@@ -121,7 +146,7 @@ class Order:
 
     def _named_size(self, keep: str) -> int:
         if keep == "auto":
-            return self.size_choice().size
+            return self._automatic.size
         if keep != "rule":
             raise ValueError(
                 f'keep={keep!r} is not allowed; give a share, a number, "auto" or "rule".'
@@ -155,6 +180,11 @@ class Order:
             )
         return choose_size(self.source, self.rule, **options)
 
+    @cached_property
+    def _automatic(self) -> SizeChoice:
+        """The automatic size, found once."""
+        return self.size_choice()
+
     @property
     def suggestions(self) -> dict[str, int]:
         """Sizes by the way they are found.
@@ -166,24 +196,32 @@ class Order:
         sizes = {"fifth": self.size(FIFTH), "minimum": int(np.argmin(self.error_curve)) + 1}
         if self.own_size is not None:
             sizes["rule"] = self.own_size
-        if self.source is not None:
+        if self.source is not None and self.source.selection.total_weight > 1:
             sizes["auto"] = self.size("auto")
         return sizes
 
     def test_curve(
-        self, votes: Any, y: Any, sample_weight: Any = None, *, no_vote: Any = None
+        self,
+        members_or_votes: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X: Any = None,
+        no_vote: Any = None,
     ) -> Floats:
         """Error of the first 1, 2, ... members on other examples.
 
         Parameters
         ----------
-        votes : array of shape (n_members, n_examples)
-            What the members say of them, in the members' own order: labels as in ``y``. The votes
-            of an ensemble are class codes; as labels they are ``classes_[votes]``.
+        members_or_votes : array of shape (n_members, n_examples), or ensemble
+            What the members say of them, in the members' own order: labels as in ``y``. Or the
+            whole ensemble, with ``X``.
         y : array of shape (n_examples,)
             Their labels or targets.
         sample_weight : array of shape (n_examples,), optional
             Their weights.
+        X : array or data frame of shape (n_examples, n_attributes), optional
+            The examples, when an ensemble is given.
         no_vote : optional
             What stands for a member that does not vote.
 
@@ -192,10 +230,15 @@ class Order:
         ndarray of shape (n_members,)
             Errors.
         """
-        task: Task = "classification" if self.n_classes else "regression"
-        read = read_selection(votes, y, sample_weight, no_vote=no_vote, task=task)
+        task: Task | None = "classification" if self.n_classes else "regression"
+        task = task if X is None else None
+        read = read_source(
+            members_or_votes, X, y, sample_weight, no_vote=no_vote, task=task
+        ).selection
         if read.n_members != len(self):
-            raise ValueError(f"votes has {read.n_members} rows; there are {len(self)} members.")
+            raise ValueError(
+                f"members_or_votes has {read.n_members} members; {len(self)} were ordered."
+            )
         return error_curve(read, self.order, self.subsets, self.member_weights)
 
     def plot(self, ax: Any = None, *, keep: Keep | None = FIFTH, label: str | None = None) -> Any:
@@ -323,7 +366,14 @@ def order_source(source: Source, rule: Rule) -> Order:
     selection = source.selection
     rule.check(is_regression=selection.is_regression)
     found = rule.arrange(selection)
+    _warn(found)
     return _complete(found, rule, selection, source)
+
+
+def _warn(found: Arrangement) -> None:
+    """Tell the user of ``order`` or ``prune`` what the rule has to say."""
+    if found.warning is not None:
+        warnings.warn(found.warning, UserWarning, stacklevel=4)
 
 
 def _complete(found: Arrangement, rule: Rule, selection: Selection, source: Source | None) -> Order:
@@ -335,7 +385,7 @@ def _complete(found: Arrangement, rule: Rule, selection: Selection, source: Sour
         weights = selection.member_weights[found.order]
     return Order(
         rule, found.order, found.criterion, curve, selection.n_classes, found.own_size,
-        found.subsets, weights, source,
+        found.subsets, weights, found.member_weights is not None, source,
     )  # fmt: skip
 
 
@@ -355,7 +405,8 @@ def order_chunks(
     ----------
     chunks : callable, or sequence of tuple
         ``(votes, y)`` or ``(votes, y, sample_weight)`` for some examples each, votes of shape
-        (n_members, n_examples); or a function that gives them anew each time it is called.
+        (n_members, n_examples), weights that are whole numbers; or a function that gives them anew
+        each time it is called, so that they need not be in memory together.
     rule : str or Rule, default="margin_distance"
         "margin_distance", which keeps a number for each pair of members, or "orientation".
     no_vote : optional
@@ -391,6 +442,7 @@ def order_chunks(
     read = partial(read_selection, no_vote=no_vote, task="classification")
     gram = gram_of_chunks(again(), read, with_products=chosen.name == "margin_distance")
     found: Arrangement = arrange(gram)
+    _warn(found)
     wrong = np.zeros(len(gram))
     classes: set[Any] = set()
     for selection in read_chunks(again(), read):

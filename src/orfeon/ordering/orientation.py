@@ -13,7 +13,6 @@ International Conference on Machine Learning, 609-616.
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -90,10 +89,10 @@ class Orientation(Rule):
             length = ensemble * (ensemble * gram.total_weight - diagonal**2)
         else:  # the members cancel out: the ensemble lacks every direction
             along, length = totals, gram.total_weight
-        _warn_when_near(diagonal, ensemble, gram.total_weight)
+        warning = _warning(diagonal, ensemble, gram.total_weight)
         order = np.array(sorted(range(len(gram)), key=_by_angle(along, sizes)), dtype=np.int64)
         angles = _angles(along, sizes, length)[order]
-        return Arrangement(order, angles, own_size=_own_size(angles))
+        return Arrangement(order, angles, own_size=_own_size(angles), warning=warning)
 
 
 def reference_direction(mean_correctness: Any) -> tuple[float, Floats]:
@@ -153,17 +152,16 @@ def _own_size(angles: Floats) -> int:
     return max(1, int((acute < acute.mean() - 1e-12).sum())) if len(acute) else 1
 
 
-def _warn_when_near(diagonal: int, ensemble: int, total_weight: int) -> None:
+def _warning(diagonal: int, ensemble: int, total_weight: int) -> str | None:
+    """What to say when the ensemble is so near to the diagonal that little is lacking."""
     if ensemble <= 0:
-        return
+        return None
     cosine = math.sqrt(Fraction(diagonal**2, ensemble * total_weight))
     angle = math.degrees(math.acos(min(1.0, cosine)))
-    if angle < NEAR:
-        warnings.warn(
-            f"{NEAR_DIAGONAL} ({angle:.1f} degrees from the "
-            'diagonal), so rule="orientation" is unstable, as it is with unpruned trees and '
-            "boosting. Another rule, pruned trees, or other selection examples (out-of-bag) will "
-            "serve better.",
-            UserWarning,
-            stacklevel=2,
-        )
+    if angle >= NEAR:
+        return None
+    return (
+        f'{NEAR_DIAGONAL} ({angle:.1f} degrees from the diagonal), so rule="orientation" is '
+        "unstable, as it is with unpruned trees and boosting. Another rule, pruned trees, or other "
+        "selection examples (out-of-bag) will serve better."
+    )

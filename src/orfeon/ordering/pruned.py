@@ -157,7 +157,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
     @property
     def _has_own_weights(self) -> bool:
         """Whether the rule gave the votes weights that the ensemble itself does not know."""
-        return bool(getattr(self.order_.rule, "weighted_vote", False))
+        return self.order_.has_own_weights
 
     def _weighted_shares(self, X: Any) -> Floats:
         from orfeon.ordering.adapters import adapt

@@ -30,6 +30,7 @@ from sklearn.utils.validation import (
 
 from orfeon.forest import Forest
 from orfeon.ordering.ordered import Keep, Order, order_source
+from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Rule, as_rule
 from orfeon.ordering.setting_aside import set_aside
 from orfeon.ordering.source import read_source
@@ -127,11 +128,14 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         whole = clone(base)
         if self.random_state is not None:
             _set_random_state(whole, self.random_state)
+            if isinstance(rule, RandomOrder) and rule.random_state is None:
+                rule = RandomOrder(_seed_of_order(self.random_state))
         train, select = self._parts(X, y, sample_weight)
         _fit_weighted(whole, *train)
         source = read_source(
-            whole, *select, on="out_of_bag" if self.on == "out_of_bag" else "examples"
-        )
+            whole, *select, on="out_of_bag" if self.on == "out_of_bag" else "examples",
+            was_trained_on=self.on != "validation",
+        )  # fmt: skip
         found = order_source(source, rule)
         self.kept_ = found.members(self.keep)
         self.ensemble_ = source.ensemble.subset(self.kept_)
@@ -265,6 +269,12 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         tags.input_tags.allow_nan = inner.allow_nan
         tags.input_tags.sparse = inner.sparse
         return tags
+
+
+def _seed_of_order(random_state: Any) -> int:
+    """A seed that no member has."""
+    root = seed_sequence(random_state)
+    return int(np.random.SeedSequence(root.entropy, spawn_key=(2**32 - 5,)).generate_state(1)[0])
 
 
 def _set_random_state(whole: Any, random_state: Any) -> None:

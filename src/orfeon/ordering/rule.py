@@ -49,6 +49,9 @@ class Arrangement:
         Weights of the votes, in the order of ``order``, where the rule gives some.
     error_curve : ndarray of shape (n_members,), optional
         Error of the members kept at sizes 1, 2, ..., where the rule knows it already.
+    warning : str, optional
+        What the user should know of this order. Rules do not warn themselves: they are run many
+        times, and in threads.
     """
 
     order: npt.NDArray[np.int64]
@@ -57,6 +60,7 @@ class Arrangement:
     own_size: int | None = None
     member_weights: npt.NDArray[np.float64] | None = None
     error_curve: npt.NDArray[np.float64] | None = None
+    warning: str | None = None
 
 
 @dataclass(frozen=True)

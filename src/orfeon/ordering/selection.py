@@ -31,6 +31,8 @@ _DENOMINATORS = 256
 _LARGEST = 2**52
 #: Labels that span no more than this are coded through a table.
 _TABLE = 1 << 16
+#: Whole numbers below this are exact in float32, in which products of matrices are fast.
+EXACT_IN_SINGLE = 2**24
 #: What stands for a member that does not vote.
 NO_VOTE = -1
 
@@ -129,12 +131,12 @@ class Selection:
             return np.ones(self.n_members)
         return self.member_weights
 
-    def examples(self, chosen: npt.NDArray[Any]) -> Selection:
+    def examples(self, chosen: npt.NDArray[Any] | slice) -> Selection:
         """The same members on some of the examples.
 
         Parameters
         ----------
-        chosen : ndarray
+        chosen : ndarray or slice
             Indices of examples, or a mask.
 
         Returns
@@ -219,8 +221,12 @@ def read_selection(
         raise ValueError(f'task={task!r} is not allowed; use "classification" or "regression".')
     weights, step = whole_weights(sample_weight, len(labels))
     if task is None:
-        has_fractions = labels.dtype.kind == "f" and not are_counts(labels)
-        task = "regression" if has_fractions else "classification"
+        task = "regression" if _has_fractions(labels) else "classification"
+        if task == "classification" and _has_fractions(said):
+            raise ValueError(
+                "votes holds numbers with fractions and y whole numbers; say "
+                'task="regression" if they are predictions, or give votes for classes.'
+            )
     codes: npt.NDArray[Any]
     targets: npt.NDArray[Any]
     classes: npt.NDArray[Any] | None = None
@@ -235,7 +241,17 @@ def read_selection(
     return _those_that_count(read)
 
 
+def _has_fractions(values: npt.NDArray[Any]) -> bool:
+    """Whether some of the values are numbers that are not whole."""
+    if values.dtype.kind != "f":
+        return False
+    known = values[np.isfinite(values)]
+    return not are_counts(known)
+
+
 def _read_labels(y: Any, no_vote: Any) -> npt.NDArray[Any]:
+    if isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any():
+        raise ValueError("y has masked values; leave these examples out.")
     labels = column_or_1d(y)
     if labels.dtype == object and any(label is None for label in labels):
         raise ValueError("y holds None; every example needs a label or a target.")
@@ -262,8 +278,8 @@ def _read_matrix(votes: Any, no_vote: Any) -> tuple[Any, npt.NDArray[np.bool_] |
         raise ValueError("votes holds complex numbers; labels or real numbers are expected.")
     if no_vote is None:
         return said, masked
-    missing = np.isnan(no_vote) if isinstance(no_vote, float) else False
-    where = np.isnan(said) if missing else np.asarray(said == no_vote)
+    is_nan = no_vote != no_vote
+    where = np.asarray(said != said) if is_nan else np.asarray(said == no_vote)
     return said, where if masked is None else where | masked
 
 
@@ -303,7 +319,13 @@ def _codes(
         if found is not None:
             return found
     voted = said if absent is None else said[~absent]
-    classes, both = np.unique(np.concatenate([voted.ravel(), y]), return_inverse=True)
+    try:
+        classes, both = np.unique(np.concatenate([voted.ravel(), y]), return_inverse=True)
+    except TypeError as error:
+        raise ValueError(
+            "votes and y must name the classes in the same way, all by strings or all by numbers, "
+            f"and missing votes must be marked by no_vote: {error}."
+        ) from error
     codes = np.full(said.shape, NO_VOTE, np.int32)
     codes[slice(None) if absent is None else ~absent] = both[: voted.size].reshape(voted.shape)
     return codes, both[voted.size :].astype(np.int64), classes
@@ -315,7 +337,7 @@ def _codes_by_table(
     """The same for whole numbers that do not lie far apart, without sorting them."""
     kind = np.result_type(said, y) if said.dtype != y.dtype else y.dtype
     least, most = int(min(said.min(), y.min())), int(max(said.max(), y.max()))
-    if most - least >= _TABLE:
+    if most - least >= _TABLE or most > np.iinfo(np.int64).max:
         return None
     places = np.arange(most - least + 1)
     is_class = np.isin(places, y.astype(np.int64) - least)
@@ -335,7 +357,7 @@ def _codes_by_table(
 
 
 def warn_of_other_labels(selection: Selection) -> None:
-    """Warn when votes and labels seem to name the classes in different ways.
+    """Warn when votes seem to be codes of the classes, 0 to K - 1, and labels something else.
 
     Parameters
     ----------
@@ -349,7 +371,8 @@ def warn_of_other_labels(selection: Selection) -> None:
     for row in selection.said:
         voted[row[row >= 0]] = True
     alone, never = selection.classes[voted & ~true], selection.classes[true & ~voted]
-    if len(alone) and len(never):
+    are_codes = alone.dtype.kind in "iu" and selection.classes[voted].max() < true.sum()
+    if are_codes and 0 in alone.tolist() and len(never):
         warnings.warn(
             f"votes holds {alone[0]!s}, which is not in y, and nobody votes for {never[0]!s}, "
             "which is: do both name the classes in the same way? The votes of an ensemble are "
@@ -418,16 +441,18 @@ def whole_weights(sample_weight: Any, n_examples: int) -> tuple[Integers, float]
         raise NothingCountsError("sample_weight is zero for every example; one must be positive.")
     if are_counts(weights) and weights.sum() <= _LARGEST:
         return weights.astype(np.int64), 1.0
+    largest = float(weights.max())
+    weights = weights / largest  # so that no sum is beyond what floats hold
     least = float(weights[weights > 0].min())
-    ratio = weights / least
+    ratio = weights / max(least, 1.0 / _LARGEST)
     if ratio.max() * _DENOMINATORS < 2**_WEIGHT_BITS:
         different = np.unique(ratio)
         for parts in range(1, _DENOMINATORS + 1):
             if np.abs(different * parts - np.rint(different * parts)).max() <= 1e-9 * parts:
-                return np.rint(ratio * parts).astype(np.int64), least / parts
+                return np.rint(ratio * parts).astype(np.int64), largest * least / parts
     step = float(weights.mean()) / 2**_WEIGHT_BITS
     rounded = np.maximum(np.rint(weights / step), weights > 0)
-    return rounded.astype(np.int64), step
+    return rounded.astype(np.int64), largest * step
 
 
 def _those_that_count(read: Selection) -> Selection:

@@ -11,7 +11,6 @@ Where it is not known what members were trained on there is the second curve onl
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -113,18 +112,23 @@ def cross_validated_curves(
         A curve for each judge.
     """
     curves = [np.zeros(selection.n_members) for _ in judges]
+    judged = 0
     for part in split_weights(selection, judges[-1], n_folds):
         rest = selection.weights - part
         if not part.any() or not rest.any():
             continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # the order of all examples has warned
-            found = rule.arrange(_weighing(selection, rest))
+        found = rule.arrange(_weighing(selection, rest))
+        judged += int(part.sum())
         for total, judge in zip(curves, judges, strict=True):
             held_out = _weighing(judge, part)
             errors = error_curve(held_out, found.order, found.subsets, found.member_weights)
-            total += errors * (held_out.total_weight / selection.total_weight)
-    return curves
+            total += errors * held_out.total_weight
+    if not judged:
+        raise ValueError(
+            'keep="auto" needs selection examples that can be held out in turn, and there is one '
+            "only; give a share or a number."
+        )
+    return [total / judged for total in curves]
 
 
 def split_weights(selection: Selection, judged: Selection, n_folds: int) -> list[Integers]:
@@ -167,7 +171,9 @@ def split_weights(selection: Selection, judged: Selection, n_folds: int) -> list
 
 def _kinds(selection: Selection, judged: Selection) -> tuple[Integers, Integers]:
     """One example of each kind, and the kind of each example; kinds of one class are adjacent."""
-    said = np.concatenate([selection.said, judged.said]).T
+    said = selection.said.T
+    if judged is not selection:
+        said = np.concatenate([selection.said, judged.said]).T
     key = hash_rows(said.astype(np.float64), selection.y)
     strata = np.zeros(len(key), np.int64) if selection.is_regression else selection.y
     order = np.lexsort((key, strata))

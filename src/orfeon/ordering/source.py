@@ -72,6 +72,7 @@ def read_source(
     on: On = "examples",
     no_vote: Any = None,
     task: Task | None = None,
+    was_trained_on: bool = True,
 ) -> Source:
     """Read votes, or ask an ensemble for them.
 
@@ -79,6 +80,8 @@ def read_source(
     ----------
     members_or_votes, X, y, sample_weight, on, no_vote, task
         As for :func:`orfeon.order`.
+    was_trained_on : bool, default=True
+        Whether the examples may be those that the ensemble was trained on.
 
     Returns
     -------
@@ -90,7 +93,8 @@ def read_source(
     if not _can_be_asked(members_or_votes):
         if X is not None:
             raise ValueError(
-                "X is given, and members_or_votes is a matrix of votes; leave one out."
+                f"X is given, and the {type(members_or_votes).__name__} before it is no ensemble "
+                "and holds no fitted estimators; a matrix of votes goes without X."
             )
         if on == "out_of_bag":
             raise ValueError(
@@ -104,8 +108,12 @@ def read_source(
 
     if X is None:
         raise ValueError("X is missing: an ensemble needs the selection examples to vote on.")
+    for name, value in (("no_vote", no_vote), ("task", task)):
+        if value is not None:
+            raise ValueError(f"{name}={value!r} is for a matrix of votes; an ensemble knows it.")
     ensemble = adapt(members_or_votes)
-    return _ask(ensemble, X, y, sample_weight, on)
+    source = _ask(ensemble, X, y, sample_weight, on)
+    return source if was_trained_on else replace(source, find_left_out=None)
 
 
 def _can_be_asked(given: Any) -> bool:
@@ -116,7 +124,8 @@ def _can_be_asked(given: Any) -> bool:
             given = first[1]
         else:
             given = first
-    return hasattr(given, "fit") or hasattr(given, "predict")
+    is_members = hasattr(given, "votes") and hasattr(given, "subset")
+    return is_members or hasattr(given, "fit") or hasattr(given, "predict")
 
 
 def _ask(ensemble: Any, X: Any, y: Any, sample_weight: Any, on: On) -> Source:

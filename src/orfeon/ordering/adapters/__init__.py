@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from orfeon.ensembles.base import IndependentEnsemble
 from orfeon.ordering.adapters.base import FittedEnsemble
 from orfeon.ordering.adapters.estimators import FittedEstimators
+from orfeon.ordering.adapters.members import BareMembers
 from orfeon.ordering.adapters.own import OwnEnsemble
 from orfeon.ordering.adapters.pipelines import EnsembleInPipeline
 from orfeon.ordering.pruned import PrunedClassifier, PrunedRegressor
@@ -59,7 +60,7 @@ def adapt(ensemble: Any) -> FittedEnsemble:
     """
     if isinstance(ensemble, PrunedClassifier | PrunedRegressor):
         check_is_fitted(ensemble, "ensemble_")
-        if getattr(ensemble.order_.rule, "weighted_vote", False):
+        if ensemble.order_.has_own_weights:
             raise ValueError(
                 f"the votes of this {type(ensemble).__name__} have weights by its rule, which its "
                 "members do not know; give its ensemble_, in which all votes count the same."
@@ -68,6 +69,8 @@ def adapt(ensemble: Any) -> FittedEnsemble:
     if isinstance(ensemble, IndependentEnsemble):
         check_is_fitted(ensemble, "members_")
         return OwnEnsemble(ensemble)
+    if hasattr(ensemble, "votes") and hasattr(ensemble, "subset"):
+        return BareMembers(ensemble)
     if isinstance(ensemble, Sequence) and not isinstance(ensemble, str | bytes):
         return FittedEstimators.of(ensemble)
     if isinstance(ensemble, Pipeline):

@@ -1,0 +1,68 @@
+"""Bare members, such as a forest, to choose from: their classes are codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.forest import Forest
+from orfeon.members import CommitteeMembers
+from orfeon.ordering.adapters.base import FittedEnsemble, Integers, Mask
+
+
+@dataclass(frozen=True, eq=False)
+class BareMembers(FittedEnsemble):
+    """Members without the ensemble that they come from.
+
+    Parameters
+    ----------
+    ensemble : Members
+        A forest, committees, or other members; labels are class codes.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.ordering.adapters import adapt
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> forest = BaggingClassifier(n_estimators=10, random_state=0).fit(X, y).forest_
+    >>> len(adapt(forest).subset([8, 3]))
+    2
+    """
+
+    @property
+    def n_members(self) -> int:
+        """Number of members."""
+        return len(self.ensemble)
+
+    @property
+    def classes(self) -> npt.NDArray[Any] | None:
+        """The class codes; None in regression."""
+        return np.arange(self.ensemble.n_classes) if self.ensemble.n_classes else None
+
+    def answers(self, X: Any) -> npt.NDArray[Any]:
+        """What each member says.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_attributes)
+            Rows as the members take them; trees want encoded numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Class codes, or predictions.
+        """
+        if isinstance(self.ensemble, Forest | CommitteeMembers):
+            X = np.ascontiguousarray(X, dtype=np.float64)
+        if self.classes is None:
+            return np.asarray(self.ensemble.supports(X)[:, :, 0])
+        return np.asarray(self.ensemble.votes(X))
+
+    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        raise self._no_out_of_bag("members alone do not know what they were trained on")
+
+    def _keep(self, index: Integers) -> Any:
+        return self.ensemble.subset(index)
