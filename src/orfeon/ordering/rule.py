@@ -52,6 +52,14 @@ class Arrangement:
     warning : str, optional
         What the user should know of this order. Rules do not warn themselves: they are run many
         times, and in threads.
+
+    Examples
+    --------
+    >>> from orfeon.ordering import Orientation, read_selection
+    >>> votes = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 0, 0, 1]]
+    >>> found = Orientation().arrange(read_selection(votes, [0, 0, 0, 0, 0]))
+    >>> found.order, found.own_size, found.warning
+    (array([2, 3, 0, 1]), 1, None)
     """
 
     order: npt.NDArray[np.int64]
@@ -65,7 +73,23 @@ class Arrangement:
 
 @dataclass(frozen=True)
 class Rule(ABC):
-    """A way to put members in order; its fields are its options."""
+    """A way to put members in order; its fields are its options.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from orfeon import order
+    >>> from orfeon.ordering import Arrangement, Rule
+    >>> @dataclass(frozen=True)
+    ... class LastFirst(Rule):
+    ...     name = "last_first"
+    ...     def arrange(self, selection):
+    ...         n_members = selection.n_members
+    ...         return Arrangement(np.arange(n_members)[::-1], np.zeros(n_members))
+    >>> order([[0, 1], [0, 0], [1, 0]], [0, 0], rule=LastFirst()).order
+    array([2, 1, 0])
+    """
 
     #: The word for it.
     name: ClassVar[str]

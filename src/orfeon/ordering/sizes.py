@@ -78,6 +78,14 @@ def choose_size(source: Source, rule: Rule, *, n_folds: int = 10) -> SizeChoice:
     -------
     SizeChoice
         The size.
+
+    Examples
+    --------
+    >>> from orfeon.ordering import MarginDistance, choose_size
+    >>> from orfeon.ordering.source import read_source
+    >>> votes = [[0, 0, 0, 1, 1, 0], [0, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 1], [0, 1, 0, 0, 1, 0]]
+    >>> choose_size(read_source(votes, None, [0] * 6), MarginDistance()).size
+    2
     """
     if not isinstance(n_folds, int | np.integer) or n_folds < 2:
         raise ValueError(f"n_folds={n_folds!r} is not allowed; give a whole number from 2 on.")
