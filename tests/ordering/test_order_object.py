@@ -207,3 +207,18 @@ def test_a_chunk_that_is_refused_leaves_the_sums_as_they_were():
     assert gram.total_weight == 2
     with pytest.raises(ValueError, match="each chunk is"):
         order_chunks([5])
+
+
+@pytest.mark.parametrize(
+    ("rule", "option", "value"),
+    [
+        ("reduce_error", "backfitting", "yes"),
+        ("reduce_error", "max_passes", 2.5),
+        ("reduce_error", "max_passes", 0),
+        ("boosting_based", "stop", "never"),
+        ("boosting_based", "weighted_vote", 1),
+    ],
+)
+def test_options_that_a_rule_does_not_take_are_refused(rule, option, value):
+    with pytest.raises(ValueError, match=f"{option}={value!r} is not allowed"):
+        order([[0, 1], [0, 0]], [0, 1], rule=rule, **{option: value})

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.kernels import order as kernels
-from orfeon.ordering.rule import Arrangement, Rule
+from orfeon.ordering.rule import Arrangement, Rule, check_switches
 from orfeon.ordering.selection import Selection
 from orfeon.ordering.ties import TOLERANCE, first_of_least
 
@@ -54,6 +54,9 @@ class BoostingBased(Rule):
 
     stop: bool = False
     weighted_vote: bool = False
+
+    def __post_init__(self) -> None:
+        check_switches(self, "stop", "weighted_vote")
 
     def arrange(self, selection: Selection) -> Arrangement:
         """Put the members in order.

@@ -20,7 +20,7 @@ from orfeon.kernels import backfitting
 from orfeon.kernels import order as kernels
 from orfeon.ordering.curves import kernel_arrays
 from orfeon.ordering.regression import order_by_squared_error
-from orfeon.ordering.rule import Arrangement, Rule, first_appearances
+from orfeon.ordering.rule import Arrangement, Rule, check_switches, first_appearances
 from orfeon.ordering.selection import Selection
 
 Integers = npt.NDArray[np.int64]
@@ -61,8 +61,11 @@ class ReduceError(Rule):
     max_passes: int = 100
 
     def __post_init__(self) -> None:
-        if self.max_passes < 1:
-            raise ValueError(f"max_passes={self.max_passes} is not allowed; at least 1 is needed.")
+        check_switches(self, "backfitting")
+        if not isinstance(self.max_passes, int | np.integer) or self.max_passes < 1:
+            raise ValueError(
+                f"max_passes={self.max_passes!r} is not allowed; give a whole number from 1 on."
+            )
 
     def arrange(self, selection: Selection) -> Arrangement:
         """Put the members in order.

@@ -127,6 +127,30 @@ class Rule(ABC):
             )
 
 
+def check_switches(rule: Rule, *names: str) -> None:
+    """Refuse options of a rule that are neither true nor false.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule.
+    *names : str
+        Its options that are switches.
+
+    Examples
+    --------
+    >>> from orfeon.ordering import BoostingBased
+    >>> BoostingBased(stop="never")
+    Traceback (most recent call last):
+    ...
+    ValueError: stop='never' is not allowed; use True or False.
+    """
+    for name in names:
+        value = getattr(rule, name)
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name}={value!r} is not allowed; use True or False.")
+
+
 def _class(name: str) -> type[Rule]:
     module, attribute = _HOMES[name]
     found: type[Rule] = getattr(importlib.import_module(f"orfeon.ordering.{module}"), attribute)
