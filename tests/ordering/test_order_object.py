@@ -179,11 +179,10 @@ def test_weights_of_any_size(scale):
     np.testing.assert_array_equal(found.order, order(votes, y, sample_weight=weights).order)
 
 
-def test_one_example_cannot_be_held_out():
-    found = order([[0], [1]], [0])
-    with pytest.raises(ValueError, match='keep="auto" needs selection examples'):
-        found.size("auto")
-    assert sorted(found.suggestions) == ["fifth", "minimum"]
+def test_one_example_tells_nothing_of_the_size():
+    found = order([[0], [1], [1]], [0])
+    assert found.size("auto") == 3
+    assert np.isnan(found.size_choice().curve).all()
 
 
 def test_what_ensembles_know_cannot_be_said_otherwise(bag_and_data):

@@ -196,7 +196,7 @@ class Order:
         sizes = {"fifth": self.size(FIFTH), "minimum": int(np.argmin(self.error_curve)) + 1}
         if self.own_size is not None:
             sizes["rule"] = self.own_size
-        if self.source is not None and self.source.selection.total_weight > 1:
+        if self.source is not None:
             sizes["auto"] = self.size("auto")
         return sizes
 

@@ -77,7 +77,7 @@ def choose_size(source: Source, rule: Rule, *, n_folds: int = 10) -> SizeChoice:
     Returns
     -------
     SizeChoice
-        The size.
+        The size; all members when a single example tells nothing of it.
 
     Examples
     --------
@@ -94,6 +94,8 @@ def choose_size(source: Source, rule: Rule, *, n_folds: int = 10) -> SizeChoice:
     curves = cross_validated_curves(selection, judges, rule, n_folds)
     curve = smooth(np.mean(curves, axis=0))
     known = None if left_out is None else curves[-1]
+    if np.isnan(curve).all():
+        return SizeChoice(selection.n_members, curve, curves[0], known)
     smallest = int(np.argmax(curve <= curve.min() * (1 + _SAME))) + 1
     return SizeChoice(smallest, curve, curves[0], known)
 
@@ -117,7 +119,7 @@ def cross_validated_curves(
     Returns
     -------
     list of ndarray of shape (n_members,)
-        A curve for each judge.
+        A curve for each judge; NaN when there is one example only, which cannot be held out.
     """
     curves = [np.zeros(selection.n_members) for _ in judges]
     judged = 0
@@ -131,12 +133,7 @@ def cross_validated_curves(
             held_out = _weighing(judge, part)
             errors = error_curve(held_out, found.order, found.subsets, found.member_weights)
             total += errors * held_out.total_weight
-    if not judged:
-        raise ValueError(
-            'keep="auto" needs selection examples that can be held out in turn, and there is one '
-            "only; give a share or a number."
-        )
-    return [total / judged for total in curves]
+    return [total / judged if judged else np.full_like(total, np.nan) for total in curves]
 
 
 def split_weights(selection: Selection, judged: Selection, n_folds: int) -> list[Integers]:
