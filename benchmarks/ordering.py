@@ -196,6 +196,22 @@ def held(name: str, case: str, shape: Shape, rounds: int) -> list[Measurement]:
     return [ours, *(compare(case, shape, timings) if NUMPY in timings else [])]
 
 
+def weighted_backfitting(case: str, shape: Shape) -> list[Measurement]:
+    """Backfitting with fractional weights, which cannot be counted in words; timed once."""
+    votes, y = real_votes(*shape)
+    weights = np.random.default_rng(0).uniform(0.1, 1.1, len(y))
+
+    def work(n_members: int) -> Order:
+        return order(
+            votes[:n_members], y, rule="reduce_error", backfitting=True, sample_weight=weights
+        )
+
+    with one_thread():
+        contender = Contender("orfeon", partial(work, len(votes)), warm_up=partial(work, 5))
+        timing = interleave([contender], rounds=1)["orfeon"]
+    return [_alone(case, shape, timing)]
+
+
 def published(name: str, case: str, sizes: Sequence[int], rounds: int) -> list[Measurement]:
     """Beside the thesis's times, on as many members and examples."""
     table = published_seconds(_TABLE)[name]
@@ -322,6 +338,8 @@ def _rule_cases(effort: Effort) -> list[Case]:
         for name in NAMES:
             case = f"{name}, many"
             cases.append(Case(case, partial(held, name, case, effort.held, effort.rounds)))
+        case = "backfitting, fractional weights"
+        cases.append(Case(case, partial(weighted_backfitting, case, effort.held)))
     for name in ("orientation", "margin_distance"):
         case = f"{name}, table 5.10"
         cases.append(Case(case, partial(published, name, case, effort.published, effort.rounds)))

@@ -388,6 +388,7 @@ def test_the_suite_runs_from_the_command_line_to_the_json_file(tmp_path, monkeyp
         ("margin_distance, many", "NumPy", None),
         ("orientation, table 5.10", "published, Pentium 4", None),
         ("margin_distance, table 5.10", "published, Pentium 4", None),
+        ("backfitting, fractional weights", None, None),
         ("exhaustive search, 6 members", None, None),
         ("genetic search", None, "<= 5 s"),
         ("bagging (cv), waveform", "orfeon, all 15 members", None),

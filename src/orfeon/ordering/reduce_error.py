@@ -42,7 +42,7 @@ class ReduceError(Rule):
         they were chosen, and each is replaced by the unused member that lowers the error most, if
         one does. The subsets of different sizes are then not nested. Classification only. It is
         fast where all votes count the same and examples are weighted by small whole numbers; else
-        it takes about 45 times as long.
+        it takes some forty times as long.
     max_passes : int, default=100
         How often they are gone through at most after each choice.
 
