@@ -368,6 +368,9 @@ def warn_of_other_labels(selection: Selection) -> None:
         return
     voted, true = (np.zeros(selection.n_classes, dtype=bool) for _ in range(2))
     true[selection.y] = True
+    is_zero = selection.classes == 0
+    if not np.any(is_zero) or true[is_zero].any():
+        return  # the usual case, without a look at all votes
     for row in selection.said:
         voted[row[row >= 0]] = True
     alone, never = selection.classes[voted & ~true], selection.classes[true & ~voted]
