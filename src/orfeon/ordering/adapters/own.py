@@ -11,10 +11,10 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
-from orfeon.ensembles.base import CHOSEN
 from orfeon.ensembles.leaving_out import LeavingOut
 from orfeon.ensembles.partitioned import PartitionedClassifier, PartitionedRegressor
 from orfeon.ensembles.units import hash_rows
+from orfeon.ensembles.warm_start import CHOSEN
 from orfeon.ordering.adapters.base import FittedEnsemble, Integers, Mask
 
 #: Key of the generators of a subset, which no member and no other use has.

@@ -1,0 +1,256 @@
+"""What all ensembles share: reading the examples, asking the members, and looking at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import joblib
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.units import MAX_UNITS, as_units
+from orfeon.forest import Forest
+from orfeon.importance import impurity_importances
+from orfeon.members import EstimatorMembers, LazyView
+from orfeon.progress import CallbackSupport
+from orfeon.tabular import TabularEstimator, _check_length, are_counts
+from orfeon.trees.base import BaseTree
+
+Floats = npt.NDArray[np.float64]
+
+
+class Ensemble(CallbackSupport, TabularEstimator):
+    """Members of one kind that decide together.
+
+    Subclasses train them and say how they decide.
+    """
+
+    #: The parameter that says how many members there are.
+    _size_parameter: ClassVar[str] = "n_estimators"
+    #: Whether each member needs the one before.
+    _is_sequential: ClassVar[bool] = False
+
+    members_: Any
+    estimator_: Any
+    n_estimators: int
+    warm_start: bool
+    n_jobs: int | None
+    verbose: int
+
+    @property
+    def _n_members(self) -> int:
+        return int(getattr(self, self._size_parameter))
+
+    # -- reading the examples ------------------------------------------------------------------
+
+    @property
+    def _classes(self) -> npt.NDArray[Any]:
+        """The classes, none in regression."""
+        return np.asarray(getattr(self, "classes_", ()))
+
+    @property
+    def _prefer(self) -> Any:
+        return "threads" if self._has_trees else "processes"
+
+    @property
+    def _has_trees(self) -> bool:
+        return isinstance(self.estimator_, BaseTree)
+
+    def _check_base(self) -> None:
+        """Refuse a base learner of the other kind."""
+        base, mine = self.estimator_, is_classifier(self)
+        if isinstance(base, BaseTree):
+            base._validate_params()  # it is not fitted itself, so nobody else would
+        if (mine and is_regressor(base)) or (not mine and is_classifier(base)):
+            kind = "classifier" if mine else "regressor"
+            raise ValueError(f"estimator={base} is not a {kind}; {type(self).__name__} needs one.")
+
+    def _read_all(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
+    ) -> tuple[Any, Examples]:
+        """The training set for the members, and for the perturbations."""
+        if self._has_trees:
+            data, digest = as_units(self._read(X, y, sample_weight, reset=reset))
+            examples = Examples(
+                data.y, data.weighted_by_class, data.n_classes, data.schema.n_attributes,
+                data.rows, data.n_given, data.weights, digest,
+            )  # fmt: skip
+            return data, examples
+        rows, y, weights, taken, n_given = self._read_examples(X, y, sample_weight, reset=reset)
+        rows = self._check_rows(rows, reset=reset)
+        _check_length(y, rows.shape[0])
+        if are_counts(weights) and len(y) < weights.sum() <= max(MAX_UNITS, 10 * len(y)):
+            copies = np.repeat(np.arange(len(y)), weights.astype(np.int64))
+            rows, y, taken = _safe_indexing(rows, copies), y[copies], taken[copies]
+            weights = np.ones(len(y))
+        codes, n_classes, factors = self._code_target(y, weights)
+        weighted = weights if factors is None else weights * factors[codes]
+        examples = Examples(
+            codes, weighted, n_classes, self.n_features_in_, taken, n_given, weights,
+            joblib.hash((rows, codes, weights)),
+        )  # fmt: skip
+        return rows, examples
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        """Rows for base learners of any kind: data frames stay data frames."""
+        if hasattr(X, "iloc"):
+            if reset:
+                self.n_features_in_ = X.shape[1]
+            elif X.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features as input."
+                )
+            return X
+        return validate_data(
+            self, X, reset=reset, accept_sparse=["csr", "csc"], dtype=None,
+            ensure_all_finite=False,
+        )  # fmt: skip
+
+    def _categorical_features(self) -> Any:
+        return self.estimator_.categorical_features
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        given = getattr(self, "estimator", None)
+        if hasattr(given, "__sklearn_tags__") and not isinstance(given, BaseTree):
+            inner = get_tags(given).input_tags
+            tags.input_tags.allow_nan = inner.allow_nan
+            tags.input_tags.sparse = inner.sparse
+        return tags
+
+    # -- asking the members --------------------------------------------------------------------
+
+    def _rows(self, X: Any) -> Any:
+        """Rows to predict, as the members take them."""
+        check_is_fitted(self, "members_")
+        return self._encode(X) if self._has_trees else self._check_rows(X, reset=False)
+
+    def _ask(self, ask: Callable[[Any], npt.NDArray[Any]], rows: Any, axis: int) -> Any:
+        """Ask the members about rows, in threads when they are many; ``axis`` is the rows' own."""
+        n_rows = rows.shape[0]
+        if self.n_jobs in (None, 1) or n_rows * len(self.members_) < 1 << 18:
+            return ask(rows)
+        from joblib import Parallel, delayed, effective_n_jobs
+
+        n_parts = min(4 * effective_n_jobs(self.n_jobs), max(1, n_rows // 64))
+        cuts = np.linspace(0, n_rows, n_parts + 1).astype(np.int64)
+        parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            delayed(ask)(rows[a:b] if self._has_trees else _slice(rows, a, b))
+            for a, b in pairwise(cuts)
+        )
+        return np.concatenate(parts, axis=axis)
+
+    # -- looking at the members ----------------------------------------------------------------
+
+    @property
+    def forest_(self) -> Forest:
+        """The members as a forest, where they are trees."""
+        check_is_fitted(self, "members_")
+        if not isinstance(self.members_, Forest):
+            raise AttributeError(
+                f"this {type(self).__name__} has no forest_: its members are not single trees."
+            )
+        return self.members_
+
+    def apply(self, X: Any) -> npt.NDArray[np.int64]:
+        """Leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_trees)
+            Node indices within each tree.
+        """
+        rows = self._rows(X)
+        return self.forest_.apply(rows)
+
+    def decision_path(self, X: Any) -> tuple[Any, npt.NDArray[np.int64]]:
+        """Nodes that each row passes through, in all trees.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        sparse matrix of shape (n_rows, n_nodes)
+            Ones where a row passes through a node; the nodes of all trees, one after the other.
+        ndarray of shape (n_trees + 1,)
+            Where the nodes of each tree begin.
+        """
+        rows = self._rows(X)
+        forest = self.forest_
+        return forest.decision_path(rows), forest.tree_start
+
+    @property
+    def estimators_(self) -> Any:
+        """The members as estimators of their own, made when they are asked for."""
+        check_is_fitted(self, "members_")
+        if isinstance(self.members_, EstimatorMembers):
+            return self.members_.estimators
+        return LazyView(len(self.members_), self._member)
+
+    @property
+    def estimators_features_(self) -> list[npt.NDArray[np.int64]]:
+        """Attributes that each member was trained on, where members are not trees."""
+        check_is_fitted(self, "members_")
+        chosen = getattr(self.members_, "attributes", None)
+        everything = np.arange(self.n_features_in_)
+        return [everything] * len(self.members_) if chosen is None else list(chosen)
+
+    def _member(self, index: int) -> Any:
+        tree = clone(self.estimator_)
+        tree.forest_ = self.members_.subset([index])
+        self._hand_over(tree)
+        return tree
+
+    def _hand_over(self, member: Any) -> None:
+        """Let a member know the attributes and the classes."""
+        for name in ("schema_", "n_features_in_", "feature_names_in_", "classes_", "n_classes_"):
+            if hasattr(self, name):
+                setattr(member, name, getattr(self, name))
+
+    def __len__(self) -> int:
+        check_is_fitted(self, "members_")
+        return len(self.members_)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Importance of each attribute: by impurity decrease, or by permutation where asked for."""
+        check_is_fitted(self, "members_")
+        permuted = getattr(self, "permutation_importances_", None)
+        if permuted is not None:
+            return np.asarray(permuted.mean)
+        if isinstance(self.members_, Forest):
+            return impurity_importances(self.members_, self.estimator_._impurity)
+        return self._mean_importances()
+
+    def _mean_importances(self) -> Floats:
+        """Importances of members of any kind, averaged."""
+        members = self.members_
+        if not all(hasattr(e, "feature_importances_") for e in members.estimators):
+            raise AttributeError(
+                f"the members of this {type(self).__name__} have no feature_importances_."
+            )
+        total = np.zeros(self.n_features_in_)
+        for attributes, estimator in zip(
+            self.estimators_features_, members.estimators, strict=True
+        ):
+            total[attributes] += estimator.feature_importances_
+        return total / len(members)
+
+
+def _slice(X: Any, first: int, last: int) -> Any:
+    return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]

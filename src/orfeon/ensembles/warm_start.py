@@ -1,0 +1,81 @@
+"""Warm start: what an ensemble that is fitted again goes on from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from orfeon.ensembles.ensemble import Ensemble
+from orfeon.members import EstimatorMembers
+
+#: What members were drawn by that were chosen from among others: nothing that can be drawn again.
+CHOSEN = "chosen from among others"
+
+
+class Before:
+    """What a warm start goes on from."""
+
+    def __init__(self, members: Any, state: dict[str, Any]) -> None:
+        self.members = members
+        self.history: list[tuple[range, str]] = state.get("_history", [])
+        self._state = state
+
+    @classmethod
+    def of(cls, ensemble: Ensemble) -> Before:
+        """Take note of a fitted ensemble before it is fitted again."""
+        warm = getattr(ensemble, "warm_start", False) and hasattr(ensemble, "members_")
+        return cls(ensemble.members_, dict(ensemble.__dict__)) if warm else cls(None, {})
+
+    @contextmanager
+    def restored_on_failure(self, ensemble: Ensemble) -> Iterator[None]:
+        """Give a warm ensemble back as it was when what it is given is refused."""
+        try:
+            yield
+        except BaseException:
+            if self.members is not None:
+                ensemble.__dict__.clear()
+                ensemble.__dict__.update(self._state)
+            raise
+
+    def check(self, ensemble: Ensemble, n_members: int) -> int:
+        """How many members are kept; refuses fewer members than there are, and other data."""
+        if self.members is None:
+            return 0
+        refusal, size = None, ensemble._size_parameter
+        if n_members < len(self.members):
+            refusal = (
+                f"{size}={n_members} is less than the {len(self.members)} members there are; "
+                "warm_start=True only adds some. Use warm_start=False to begin anew."
+            )
+        elif not self._fits(ensemble):
+            refusal = (
+                "warm_start=True goes on with the attributes, the classes and the kind of members "
+                "of the fit before, and these are others; use warm_start=False to begin anew."
+            )
+        elif ensemble._is_sequential and any(key == CHOSEN for _, key in self.history):
+            refusal = (
+                "the members there are were chosen from among others, and this method trains each "
+                "on what those before it got wrong; use warm_start=False to begin anew."
+            )
+        if refusal is not None:
+            raise ValueError(refusal)
+        if n_members == len(self.members):
+            warnings.warn(
+                f"warm_start=True and {size}={n_members}, as many as there are: no member is "
+                "trained.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return len(self.members)
+
+    def _fits(self, ensemble: Ensemble) -> bool:
+        """Whether members, attributes and classes are still of the same kind."""
+        classes = (getattr(ensemble, "classes_", ()), self._state.get("classes_", ()))
+        names = ("schema_", "n_features_in_")
+        same = all(getattr(ensemble, name, None) == self._state.get(name) for name in names)
+        of_trees = not isinstance(self.members, EstimatorMembers)
+        return same and of_trees == ensemble._has_trees and np.array_equal(*classes)
