@@ -1,0 +1,316 @@
+"""Regression trees on residuals, round after round: what gradient boosting asks of the engine.
+
+The attributes stay the same for a whole run and the residuals change every round. So everything
+that depends on the attributes and the limits alone is prepared once, and a round costs little more
+than growing its trees.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.forest import NODE, Forest
+from orfeon.growth.engine import (
+    Growth,
+    _columns,
+    _kernel,
+    _least_decrease,
+    _limits,
+    _settings,
+)
+from orfeon.growth.weights import Whole, whole_weights
+from orfeon.kernels.criteria import VARIANCE
+from orfeon.table import Table
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Seeds = npt.NDArray[np.uint64]
+Leaves = npt.NDArray[np.int32]
+
+#: Sums of fixed-point residuals stay below two to this power, in 64-bit integers.
+_SUM_BITS = 61
+#: A residual keeps all the bits that a float has, where there is room for them.
+_RESIDUAL_BITS = 53
+#: The largest power of two that is a float.
+_MOST_BITS = 1023
+#: From this many examples on, the trees of one round are worth several threads.
+_WORTH_THREADS = 1 << 12
+
+
+class ResidualTrees(Protocol):
+    """Grows the trees of a round of gradient boosting, by least squares on the residuals."""
+
+    def grow(
+        self,
+        residuals: Floats,
+        weights: npt.NDArray[Any],
+        seeds: Seeds,
+        candidates: Integers | None = None,
+    ) -> tuple[Forest, Leaves]:
+        """Grow one tree for each row of residuals.
+
+        Parameters
+        ----------
+        residuals : ndarray of shape (n_trees, n_rows)
+            What the trees are fitted to.
+        weights : ndarray of shape (n_rows,) or (n_trees, n_rows)
+            Weights. Rows of weight 0 take no part, but are routed like the others. An array that is
+            passed again must not have changed.
+        seeds : ndarray of uint64 of shape (n_trees,)
+            One seed for each tree.
+        candidates : ndarray of shape (1 or n_trees, n_candidates), optional
+            Attributes that each tree may use; all by default.
+
+        Returns
+        -------
+        Forest
+            The trees. Their values are the mean residuals of the nodes.
+        ndarray of int32 of shape (n_trees, n_rows)
+            The leaf that each row reaches, by its index within the tree.
+        """
+
+
+@dataclass(frozen=True)
+class FixedResiduals:
+    """Residuals times weights as integers, whose sums do not depend on the order of the rows.
+
+    Parameters
+    ----------
+    moments : ndarray of int64 of shape (n_trees, n_rows)
+        Integer weight times residual.
+    scale : ndarray of shape (n_trees,)
+        What one unit of the residual became, a power of two.
+    """
+
+    moments: Integers
+    scale: Floats
+
+
+def fixed_residuals(residuals: Floats, whole: Whole) -> FixedResiduals:
+    """Turn residuals into integers, with nothing subtracted: they lie around zero already.
+
+    Parameters
+    ----------
+    residuals : ndarray of shape (n_trees, n_rows)
+        Finite residuals.
+    whole : Whole
+        The weights, of one row for all trees or one each.
+
+    Returns
+    -------
+    FixedResiduals
+        The integers and their scales.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.growth.residuals import fixed_residuals
+    >>> from orfeon.growth.weights import whole_weights
+    >>> fixed = fixed_residuals(np.array([[0.5, -0.25]]), whole_weights(np.array([[2, 1]])))
+    >>> fixed.moments / fixed.scale
+    array([[ 1.  , -0.25]])
+    """
+    largest = np.maximum(residuals.max(axis=1), -residuals.min(axis=1))
+    totals = np.broadcast_to(whole.total, len(residuals))
+    powers = [_room(float(most), int(total)) for most, total in zip(largest, totals, strict=True)]
+    scale = np.array([math.ldexp(1.0, power) for power in powers])
+    scaled = residuals * scale[:, None]
+    if whole.exact.all():
+        moments = np.rint(scaled, out=scaled).astype(np.int64)
+        if whole.weights.min() != 1 or whole.weights.max() != 1:
+            moments *= whole.weights
+    else:
+        scaled *= whole.weights
+        moments = np.rint(scaled, out=scaled).astype(np.int64)
+    return FixedResiduals(moments, scale)
+
+
+def _room(largest: float, total: int) -> int:
+    """The power of two that residuals may be multiplied by."""
+    if largest <= 0.0:
+        return 0
+    bits = math.frexp(largest)[1]
+    return min(_SUM_BITS - bits - total.bit_length(), _RESIDUAL_BITS - bits, _MOST_BITS)
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """Weights as the kernels want them, with the limits that follow from them."""
+
+    given: npt.NDArray[Any]
+    whole: Whole
+    limits: Integers
+
+
+class ExactTrees:
+    """Trees that consider every threshold, through the engine.
+
+    Parameters
+    ----------
+    table : Table
+        The attributes, prepared once.
+    X : ndarray of shape (n_rows, n_attributes)
+        The encoded rows that the table was made from.
+    growth : Growth
+        How trees are grown; the criterion is the variance.
+    n_examples : float, optional
+        How many examples fractional weights stand for; as many as are positive by default.
+    n_jobs : int, default=1
+        Threads, of which each grows some of the trees of a round. They are left alone where the
+        examples are few.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.growth import Growth
+    >>> from orfeon.growth.residuals import ExactTrees
+    >>> from orfeon.table import Table
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> trees = ExactTrees(Table(X), X, Growth(criterion="variance", max_depth=1))
+    >>> residuals = np.array([[-1.0, -1.0, 0.5, 1.5]])
+    >>> forest, leaves = trees.grow(residuals, np.ones(4), np.zeros(1, np.uint64))
+    >>> forest.value[leaves[0], 0]
+    array([-1., -1.,  1.,  1.])
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        X: Floats,
+        growth: Growth,
+        n_examples: float | None = None,
+        n_jobs: int = 1,
+    ) -> None:
+        self.table = table
+        self.X = X
+        self.growth = growth
+        self.n_examples = None if n_examples is None else np.array([n_examples])
+        self.n_jobs = n_jobs if table.n_rows >= _WORTH_THREADS else 1
+        self._kernel = _kernel(growth, table)
+        self._columns = _columns(table, growth)
+        self._settings = _settings(growth, 0, table.n_attributes)
+        self._all_attributes = np.arange(table.n_attributes)[None]
+        self._no_labels = np.zeros((1, 0), np.uint16)
+        self._no_table = np.zeros(0)
+        self._n_categories = table.schema.n_categories
+        self._known: _Weights | None = None
+
+    def grow(
+        self,
+        residuals: Floats,
+        weights: npt.NDArray[Any],
+        seeds: Seeds,
+        candidates: Integers | None = None,
+    ) -> tuple[Forest, Leaves]:
+        """Grow one tree for each row of residuals.
+
+        Parameters
+        ----------
+        residuals, weights, seeds, candidates
+            As for :class:`ResidualTrees`.
+
+        Returns
+        -------
+        Forest
+            The trees.
+        ndarray of int32 of shape (n_trees, n_rows)
+            The leaf that each row reaches.
+        """
+        weighed = self._weigh(weights)
+        fixed = fixed_residuals(residuals, weighed.whole)
+        chosen = self._all_attributes if candidates is None else candidates
+
+        def grow(block: slice) -> tuple[Forest, Leaves]:
+            forest = self._grow(block, residuals, weighed, fixed, seeds, chosen)
+            leaves: Any = np.ascontiguousarray(forest._leaves(self.X).T).view(np.int32)
+            return forest, leaves
+
+        return self._in_threads(grow, len(seeds))
+
+    def _in_threads(
+        self, grow: Callable[[slice], tuple[Forest, Leaves]], n_trees: int
+    ) -> tuple[Forest, Leaves]:
+        """Grow the trees of a round in one go, or one by one in threads."""
+        if self.n_jobs == 1 or n_trees == 1:
+            return grow(slice(0, n_trees))
+        with ThreadPoolExecutor(self.n_jobs) as threads:
+            parts = list(threads.map(grow, [slice(k, k + 1) for k in range(n_trees)]))
+        forests, leaves = zip(*parts, strict=True)
+        return Forest.concatenate(forests), np.concatenate(leaves)
+
+    def _weigh(self, weights: npt.NDArray[Any]) -> _Weights:
+        """The weights as integers; made once for weights that do not change."""
+        if self._known is None or self._known.given is not weights:
+            whole = whole_weights(np.atleast_2d(weights), self.n_examples)
+            variants = np.full(len(whole.exact), VARIANCE)
+            self._known = _Weights(weights, whole, _limits(self.growth, variants, whole))
+        return self._known
+
+    def _grow(
+        self,
+        block: slice,
+        residuals: Floats,
+        weighed: _Weights,
+        fixed: FixedResiduals,
+        seeds: Seeds,
+        candidates: Integers,
+    ) -> Forest:
+        n_trees = block.stop - block.start
+        whole = _of_block(weighed.whole, block)
+        scale = fixed.scale[block]
+        limits = weighed.limits if len(weighed.limits) == 1 else weighed.limits[block]
+        grown = self._kernel(
+            *self._columns, self._settings, self._no_labels, whole.weights, fixed.moments[block],
+            residuals[block], np.repeat(limits, n_trees // len(limits), axis=0),
+            _least_decrease(self.growth, whole, scale) * np.ones(n_trees), seeds[block],
+            candidates if len(candidates) == 1 else candidates[block], self._no_table,
+        )  # fmt: skip
+        return self._pack(grown, whole, scale)
+
+    def _pack(self, grown: Any, whole: Whole, scale: Floats) -> Forest:
+        """What the kernel grew as a forest; variances of the leaves are left out."""
+        starts, threshold, attribute, first_child, n_children, missing, _, stats = grown[:8]
+        n = int(starts[-1])
+        packed = np.empty(n, dtype=NODE)
+        packed["threshold"] = threshold[:n]
+        packed["attribute"] = attribute[:n]
+        packed["first_child"] = first_child[:n]
+        n_children = n_children[:n].copy()
+        weight = stats[:n, 0]
+        value = stats[:n, 1] / weight
+        in_leaves = weight[n_children == 0]
+        if len(scale) == 1:
+            value /= scale[0]
+        else:
+            value /= np.repeat(scale, np.diff(starts))
+        if whole.exact.all():
+            leaf_weight = in_leaves.astype(np.uint32)
+        else:
+            units = np.repeat(whole.scale * np.ones(len(scale)), np.diff(starts))
+            leaf_weight = in_leaves / units[n_children == 0]
+        return Forest(
+            tree_start=starts,
+            nodes=packed,
+            n_children=n_children,
+            missing=missing[:n].copy(),
+            label=np.zeros(0, np.int32),
+            value=value[:, None],
+            n_classes=0,
+            n_categories=self._n_categories,
+            branches=grown[9][: grown[13][0]].copy(),
+            leaf_weight=leaf_weight,
+        )
+
+
+def _of_block(whole: Whole, block: slice) -> Whole:
+    """The weights of some of the trees, where each has its own."""
+    if len(whole.weights) == 1:
+        return whole
+    return Whole(whole.weights[block], whole.scale[block], whole.unit[block], whole.exact[block])
