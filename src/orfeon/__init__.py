@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 #: Public names and the modules they live in; imported on first use, so `import orfeon` stays light.
 _HOMES = {
+    "AdaBoostClassifier": "orfeon.boosting",
     "BaggingClassifier": "orfeon.ensembles",
     "BaggingRegressor": "orfeon.ensembles",
     "BoostingIGPClassifier": "orfeon.ensembles",
@@ -60,6 +61,9 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from orfeon.boosting import (
+        AdaBoostClassifier,
+    )
     from orfeon.combining import early_decision
     from orfeon.ensembles import (
         BaggingClassifier,
@@ -112,6 +116,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AdaBoostClassifier",
     "BaggingClassifier",
     "BaggingRegressor",
     "BoostingIGPClassifier",

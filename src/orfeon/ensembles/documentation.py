@@ -70,6 +70,23 @@ _TEXTS = {
     random_state : int, RandomState or None, default=None
         Fixes everything.
 """,
+    "stopping": """
+    n_iter_no_change : int, optional
+        Boosting ends when this many members in a row did not lower the error on examples that are
+        set aside for that; the members up to the best are kept. By default nothing is set aside.
+    validation_fraction : float, default=0.1
+        Which share of the examples, or of those of each class, is set aside.
+    tol : float, default=0.0
+        By how much the error must fall at least.
+""",
+    "boosted": """
+    member_weights_ : ndarray of shape (n_members,)
+        The weights of the members' votes.
+    errors_ : ndarray of shape (n_members,)
+        Weighted error of each member in its round.
+    validation_errors_ : ndarray of shape (n_rounds,)
+        With ``n_iter_no_change``: error on the examples set aside, after each member.
+""",
     "members": """
     members_ : Forest or EstimatorMembers
         The members.

@@ -28,11 +28,11 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
+from orfeon.ensembles.setting_aside import set_aside
 from orfeon.forest import Forest
 from orfeon.ordering.ordered import Keep, Order, order_source
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Rule, as_rule
-from orfeon.ordering.setting_aside import set_aside
 from orfeon.ordering.source import read_source
 from orfeon.seeding import seed_sequence
 from orfeon.tabular import _check_length

@@ -12,7 +12,7 @@ from tests.shared import assert_same_forest
 
 from orfeon import BaggingClassifier, CARTClassifier, PrunedClassifier, PrunedRegressor, prune
 from orfeon.datasets import make_waveform
-from orfeon.ordering.setting_aside import set_aside
+from orfeon.ensembles.setting_aside import set_aside
 
 T = 20
 BAG = BaggingClassifier(CARTClassifier(pruning="cv", n_folds=3), T)

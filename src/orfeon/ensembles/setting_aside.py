@@ -52,7 +52,7 @@ def set_aside(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.ordering.setting_aside import set_aside
+    >>> from orfeon.ensembles.setting_aside import set_aside
     >>> X, y = np.array([[0.0], [1], [2], [2], [4], [5]]), np.array([0, 0, 0, 0, 1, 1])
     >>> set_aside(X, y, np.ones(6), 0.4, np.random.default_rng(0), by_class=True)
     array([False,  True, False, False,  True, False])

@@ -1,0 +1,356 @@
+"""AdaBoost for two classes, and AdaBoost.M1 for any number of them.
+
+References
+----------
+Freund and Schapire (1997). A decision-theoretic generalization of on-line learning and an
+application to boosting. Journal of Computer and System Sciences 55(1), 119-139.
+
+Webb (2000). MultiBoosting: a technique for combining boosting and wagging. Machine Learning
+40(2), 159-196.
+
+Zhu, Zou, Rosset and Hastie (2009). Multi-class AdaBoost. Statistics and Its Interface 2, 349-360.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from orfeon.boosting.base import BOOSTED, BoostedEnsemble
+from orfeon.boosting.bounds import edge_bound, error_bound, margin_bound
+from orfeon.boosting.deciding import WeightedVoteMixin
+from orfeon.boosting.learners import Sampling, weighted_bootstrap
+from orfeon.boosting.loop import HALF, Judgement, Run, Scheme
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.voting import CLASS_WEIGHT
+from orfeon.trees.stump import StumpClassifier
+
+Floats = npt.NDArray[np.float64]
+OnFailure = Literal["stop", "restart", "bootstrap"]
+Algorithm = Literal["m1", "samme"]
+
+#: Half of ln(1e10): the vote of a member without error (Webb 2000).
+PERFECT = 0.5 * np.log(1e10)
+#: Weights that positive ones never fall below: they could not rise again from 0.
+TINY = 1e-200
+
+
+class AdaBoostScheme(Scheme):
+    """The two formulas of AdaBoost and AdaBoost.M1.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Class codes.
+    weights : ndarray of shape (n_rows,)
+        Weights of the first round, on any scale.
+    n_classes : int
+        Number of classes.
+    on_failure : {"stop", "restart", "bootstrap"}, default="stop"
+        What follows on a member that errs on half of the weight, or on none of it.
+    min_weight : float, default=0.0
+        Weights, which sum to 1, do not fall below this.
+    algorithm : {"m1", "samme"}, default="m1"
+        Whether members must err on less than half of the weight, or on less than chance.
+
+    Examples
+    --------
+    A member that errs on one of four examples has a vote of half of ln 3; then half of the weight
+    is on what it got wrong:
+
+    >>> import numpy as np
+    >>> from orfeon.boosting.adaboost import AdaBoostScheme
+    >>> scheme = AdaBoostScheme(np.array([0, 1, 1, 1]), np.ones(4), 2)
+    >>> said = np.array([1, 1, 1, 1])
+    >>> judgement = scheme.judge(said)
+    >>> judgement.error, round(judgement.vote, 4)
+    (0.25, 0.5493)
+    >>> scheme.reweigh(said, judgement, np.random.default_rng(0))
+    >>> scheme.weights.round(4)
+    array([0.5   , 0.1667, 0.1667, 0.1667])
+    """
+
+    def __init__(
+        self,
+        labels: npt.NDArray[Any],
+        weights: Floats,
+        n_classes: int,
+        on_failure: OnFailure = "stop",
+        min_weight: float = 0.0,
+        algorithm: Algorithm = "m1",
+    ) -> None:
+        self._labels = labels
+        self.initial = np.asarray(weights / weights.sum())
+        self._weights = self.initial
+        self.on_failure = on_failure
+        self.min_weight = max(min_weight, TINY)
+        self.n_classes = n_classes
+        self.algorithm = algorithm
+        self.total_vote = 0.0
+
+    @property
+    def weights(self) -> Floats:
+        """Weights of the examples, which sum to 1."""
+        return self._weights
+
+    @property
+    def labels(self) -> npt.NDArray[Any]:
+        """Class codes."""
+        return self._labels
+
+    @property
+    def _chance(self) -> float:
+        """Odds of being right by chance: one to one, or one to the number of other classes."""
+        return 1.0 / (self.n_classes - 1) if self.algorithm == "samme" else 1.0
+
+    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+        """Weighted error, and a vote of half of the logarithm of the odds of being right.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows,)
+            Class codes.
+
+        Returns
+        -------
+        Judgement
+            Not kept at an error of chance or more.
+        """
+        wrong = said != self.labels
+        ends = self.on_failure == "stop"
+        if not (wrong & (self._weights > 0)).any():
+            vote = float(max(PERFECT, 2 * self.total_vote)) if ends else PERFECT
+            return Judgement(0.0, vote, ends=ends)
+        error = float(self._weights[wrong].sum())
+        if self._fails(error):
+            return Judgement(error, 0.0, keep=False, ends=ends)
+        vote = 0.5 * float(np.log((1.0 - error) / error / self._chance))
+        self.total_vote += vote
+        return Judgement(error, vote)
+
+    def _fails(self, error: float) -> bool:
+        chance = self._chance / (1.0 + self._chance)
+        return error >= 1.0 - chance - (0.5 - HALF)
+
+    def reweigh(
+        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+    ) -> None:
+        """Multiply the weight of what is wrong by exp(2 vote), and make the sum 1 again.
+
+        With two classes, and in M1, wrong ones are so divided by twice the error and right ones by
+        twice the rest: the member errs on exactly half of the new weight.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows,)
+            Class codes.
+        judgement : Judgement
+            The member's.
+        rng : numpy.random.Generator
+            For the bootstrap sample that may follow on a failure.
+        """
+        error = judgement.error
+        if not judgement.keep or error == 0:
+            self._begin_anew(rng)
+            return
+        factor = (1.0 - error) / error / self._chance
+        self._settle(np.where(said != self.labels, self._weights * factor, self._weights))
+
+    def _settle(self, weights: Floats) -> None:
+        """Make the weights sum to 1, none of them too small to rise again."""
+        weights = weights / weights.sum()
+        small = weights < self.min_weight
+        if small.any():
+            weights[small & (weights > 0)] = self.min_weight
+            # Those that were 0 from the start, as outside of a bootstrap sample, stay so.
+            weights[small & (self._weights > 0)] = self.min_weight
+            weights /= weights.sum()
+        self._weights = weights
+
+    def _begin_anew(self, rng: np.random.Generator) -> None:
+        """What a run that does not stop goes on with: the first weights, or a bootstrap sample."""
+        if self.on_failure == "bootstrap":
+            counts = weighted_bootstrap(self.initial, len(self.initial), rng)
+            self._weights = counts / counts.sum()
+        else:
+            self._weights = self.initial
+
+
+@documented(estimator="a :class:`orfeon.StumpClassifier`", n_estimators="50")
+class AdaBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
+    """Weighted vote of classifiers, each trained on what those before it got wrong.
+
+    Parameters
+    ----------
+    <estimator>
+    n_estimators : int, default=50
+        Members at most.
+    sampling : {"weights", "resample"}, default="weights"
+        Whether members are trained with weights, or on samples that are drawn by the weights. An
+        estimator that takes no weights is always given a sample.
+    on_failure : {"stop", "restart", "bootstrap"}, default="stop"
+        What follows when a member errs on half of the weight or more (it is dropped), or on
+        nothing (it is kept). "stop" ends the run, as in the textbook; "restart" goes on from the
+        first weights; "bootstrap" goes on from a bootstrap sample of the examples, with equal
+        weights (Webb 2000).
+    min_weight : float, default=0.0
+        The weights, which sum to 1, do not fall below this; 1e-8 is usual where runs are long.
+    algorithm : {"m1", "samme"}, default="m1"
+        With more than two classes: whether members must err on less than half of the weight, or
+        on less than chance, 1 - 1 / n_classes, with votes to match (Zhu et al. 2009).
+    <class_weight>
+    <stopping>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <boosted>
+    <classes>
+
+    See Also
+    --------
+    AdaBoostM2Classifier, AdaBoostMHClassifier : For many classes and weak members.
+    PoolBoostClassifier : Chooses members from a pool that is given.
+
+    Notes
+    -----
+    With two classes the vote of a member of error e is half of ln((1 - e) / e): the step along it
+    that makes the mean of exp(-y F) least. M1's votes for several classes are twice as large,
+    which decides the same.
+
+    A first member that errs on half of the weight is kept alone, with a warning. With
+    ``on_failure="stop"`` the vote of a member without error outweighs all others, as its infinite
+    vote in the textbook would.
+
+    Examples
+    --------
+    >>> from orfeon import AdaBoostClassifier, StumpClassifier
+    >>> from orfeon.datasets import make_nested_spheres
+    >>> X, y = make_nested_spheres(2000, random_state=0)
+    >>> X_test, y_test = make_nested_spheres(10000, random_state=1)
+    >>> boosted = AdaBoostClassifier(n_estimators=400, random_state=0).fit(X, y)
+    >>> stump = StumpClassifier().fit(X, y)
+    >>> round(stump.score(X_test, y_test), 3), round(boosted.score(X_test, y_test), 3)
+    (0.526, 0.889)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BOOSTED,
+        **CLASS_WEIGHT,
+        "on_failure": [StrOptions({"stop", "restart", "bootstrap"})],
+        "min_weight": [Interval(Real, 0.0, 0.1, closed="both")],
+        "algorithm": [StrOptions({"m1", "samme"})],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 50,
+        *,
+        sampling: Sampling = "weights",
+        on_failure: OnFailure = "stop",
+        min_weight: float = 0.0,
+        algorithm: Algorithm = "m1",
+        class_weight: Any = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.sampling = sampling
+        self.on_failure = on_failure
+        self.min_weight = min_weight
+        self.algorithm = algorithm
+        self.class_weight = class_weight
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return StumpClassifier() if self.estimator is None else self.estimator
+
+    def _scheme(self, examples: Examples) -> Scheme:
+        if self.min_weight * len(examples) >= 1:
+            raise ValueError(
+                f"min_weight={self.min_weight} for {len(examples)} examples leaves nothing to "
+                f"reweigh: weights sum to 1. Give less than {1 / len(examples):.3g}."
+            )
+        return AdaBoostScheme(
+            examples.labels, examples.weights, max(2, examples.n_classes), self.on_failure,
+            self.min_weight, self.algorithm,
+        )  # fmt: skip
+
+    def _explain(self, run: Run) -> str | None:
+        words = super()._explain(run)
+        alone = len(self.members_) == 1 and self.n_estimators > 1 and self.n_classes_ > 1
+        if words is None and alone and self.errors_[0] == 0 and self.on_failure == "stop":
+            return (
+                "AdaBoostClassifier: the first member makes no error on the training examples, so "
+                "there was nothing to boost and the ensemble is this member alone. Give a weaker "
+                'estimator, such as a tree with max_depth, or on_failure="bootstrap".'
+            )
+        if words is not None and self.n_classes_ > 2 and self.algorithm == "m1":
+            words += (
+                f' With {self.n_classes_} classes algorithm="samme", AdaBoostM2Classifier or '
+                "AdaBoostMHClassifier ask less of it."
+            )
+        return words
+
+    # -- what the theory says ------------------------------------------------------------------
+
+    @property
+    def error_bounds_(self) -> Floats:
+        """Bound of the weighted training error after each member: the product of 2 sqrt(e(1-e))."""
+        return error_bound(self._errors_of_one_run())
+
+    @property
+    def edge_bounds_(self) -> Floats:
+        """The looser bound exp(-2 sum of squared edges), where an edge is 1/2 - e."""
+        return edge_bound(self._errors_of_one_run())
+
+    def margin_bound(self, theta: float) -> float:
+        """Bound of the weighted share of training examples with a margin of at most ``theta``.
+
+        Parameters
+        ----------
+        theta : float
+            A normalised margin, from -1 to 1.
+
+        Returns
+        -------
+        float
+            The bound; it says nothing where it is above 1.
+
+        Examples
+        --------
+        >>> from orfeon import AdaBoostClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+        >>> model = AdaBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
+        >>> bool(model.margin_bound(0.0) == model.error_bounds_[-1])
+        True
+        """
+        return margin_bound(self._errors_of_one_run(), theta)
+
+    def _errors_of_one_run(self) -> Floats:
+        if self.on_failure != "stop" or self.algorithm != "m1" or self.min_weight > 0:
+            raise AttributeError(
+                "the bounds are those of a run that keeps its weights: on_failure="
+                f"{self.on_failure!r}, algorithm={self.algorithm!r} and "
+                f'min_weight={self.min_weight} are not "stop", "m1" and 0.'
+            )
+        return self.errors_

@@ -1,0 +1,286 @@
+"""What all boosted ensembles share: one fit, warm start, early stopping.
+
+A method says what its base learner is and which :class:`orfeon.boosting.loop.Scheme` it boosts by.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from copy import deepcopy
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from orfeon.boosting.learners import EstimatorLearner, Sampling, TreeLearner
+from orfeon.boosting.loop import Hears, Learner, Round, Run, Scheme, boost
+from orfeon.boosting.tallies import Tally
+from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
+from orfeon.ensembles.ensemble import Ensemble
+from orfeon.ensembles.perturbation import Examples, member_generator
+from orfeon.ensembles.setting_aside import set_aside
+from orfeon.ensembles.warm_start import Before
+from orfeon.members import concatenate
+from orfeon.progress import Progress, report_progress
+from orfeon.seeding import seed_sequence
+
+Floats = npt.NDArray[np.float64]
+
+#: Key of the generator that sets examples aside, which no member and no other use has.
+_SET_ASIDE = 2**32 - 7
+
+STOPPING: dict[str, list[Any]] = {
+    "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
+    "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
+    "tol": [Interval(Real, 0.0, None, closed="left")],
+}
+SAMPLING: dict[str, list[Any]] = {"sampling": [StrOptions({"weights", "resample"})]}
+BOOSTED: dict[str, list[Any]] = {**ENSEMBLE, **ESTIMATOR, **SAMPLING, **STOPPING}
+
+
+class _Part(NamedTuple):
+    """Some of the examples, as learners take them."""
+
+    data: Any
+    examples: Examples
+
+
+class BoostedEnsemble(Ensemble):
+    """Members trained one after the other, each with weights on what those before got wrong.
+
+    Subclasses give :meth:`_base` and :meth:`_scheme`, and inherit how to decide.
+    """
+
+    _is_sequential: ClassVar[bool] = True
+    _hears: ClassVar[Hears]
+
+    member_weights_: Floats
+    errors_: Floats
+    validation_errors_: Floats
+    _run: Run | None
+    sampling: Sampling
+    n_iter_no_change: int | None
+    validation_fraction: float
+    tol: float
+
+    if TYPE_CHECKING:
+
+        def _tally(self, n_rows: int) -> Tally: ...
+        def _say(self, members: Any, rows: Any) -> npt.NDArray[Any]: ...
+        def _loss(self, tally: Tally, y: npt.NDArray[Any], weights: Floats) -> float: ...
+
+    # -- what a method says --------------------------------------------------------------------
+
+    @abstractmethod
+    def _base(self) -> Any:
+        """The base learner, not fitted: a tree of ours goes through the engine."""
+
+    @abstractmethod
+    def _scheme(self, examples: Examples) -> Scheme:
+        """The two formulas, at the weights of the first round."""
+
+    def _learner(self, data: Any, examples: Examples) -> Learner:
+        """What trains the members."""
+        if self._has_trees:
+            self.estimator_._prepare(data)
+            return TreeLearner(self.estimator_, data, self.sampling, self._classes)
+        return EstimatorLearner(self.estimator_, data, examples.n_classes, self.sampling)
+
+    def _explain(self, run: Run) -> str | None:
+        """What the user should know of how a run ended."""
+        name = type(self).__name__
+        if run.has_failed:
+            error = run.judgements[-1].error
+            return (
+                f"{name}: the first member errs on {error:.3g} of the weight, which is no better "
+                "than chance; the ensemble is this member alone. Give a stronger estimator, such "
+                "as a deeper tree."
+            )
+        if run.gave_up:
+            return (
+                f"{name}: {run.n_failed} members in a row were no better than chance, so boosting "
+                f"ended with {run.n_kept} members of the {self._n_members} asked for. Give a "
+                "stronger estimator, such as a deeper tree."
+            )
+        return None
+
+    # -- fitting -------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the members, one after the other.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples; with trees as members, missing values and categories are welcome.
+        y : array of shape (n_rows,)
+            Classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+
+        Returns
+        -------
+        self
+            The fitted ensemble.
+        """
+        before = Before.of(self)
+        with before.restored_on_failure(self):
+            self.estimator_ = self._base()
+            self._check_base()
+            data, examples = self._read_all(X, y, sample_weight)
+            first = before.check(self, self._n_members)
+            if first:
+                self._check_same_examples(before, examples)
+            else:
+                self._sequence = seed_sequence(self.random_state)
+            whole = _Part(data, examples)
+            training, validation = self._part(whole)
+            known = deepcopy(self._run) if first else None
+            run = Run(self._scheme(training.examples)) if known is None else known
+            with report_progress(
+                self, self._n_members - first, self.verbose, X=X, y=y, sample_weight=sample_weight
+            ) as progress:
+                rounds = _Rounds(self, run, before if first else None, validation)
+                self._train(rounds, training, progress)
+            rounds.finish()
+            self._history = [(range(len(self.members_)), examples.digest)]
+            # What goes on from here needs the weights; what does not need not carry them.
+            self._run = run if self.warm_start else None
+        words = self._explain(run)
+        if words is not None:
+            warnings.warn(words, UserWarning, stacklevel=3)
+        return self
+
+    def _train(self, rounds: _Rounds, training: _Part, progress: Progress) -> None:
+        """Train members until there are enough of them, or nothing is left to learn."""
+        if rounds.n_members >= self._n_members or rounds.run.ended:
+            return
+        learner = self._learner(*training)
+        for one in boost(rounds.run, learner, self._sequence):
+            rounds.add(one)
+            progress.update(1)
+            if rounds.n_members >= self._n_members or progress.stop_requested:
+                break
+            if rounds.should_stop():
+                rounds.run.ended = True
+                break
+
+    def _check_same_examples(self, before: Before, examples: Examples) -> None:
+        """A run goes on from its own weights, which are those of its own examples."""
+        ((_, digest),) = before.history
+        if getattr(self, "_run", None) is None or digest != examples.digest:
+            raise ValueError(
+                f"warm_start=True goes on with the weights that {type(self).__name__} gave to the "
+                "examples of the fit before, which must be the same and fitted with "
+                "warm_start=True too; use warm_start=False to begin anew."
+            )
+
+    def _part(self, whole: _Part) -> tuple[_Part, _Part | None]:
+        """The examples to train on, and those set aside where early stopping wants some."""
+        if self.n_iter_no_change is None:
+            return whole, None
+        data, examples = whole
+        rng = member_generator(self._sequence, _SET_ASIDE)
+        held = set_aside(
+            data.X if self._has_trees else data, examples.labels, examples.sample_weights,
+            self.validation_fraction, rng, by_class=examples.n_classes > 0,
+        )  # fmt: skip
+        if not held.any():
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} sets none of the "
+                f"{len(examples)} examples aside; give a larger fraction, or "
+                "n_iter_no_change=None."
+            )
+        return self._take(whole, ~held), self._take(whole, held)
+
+    def _take(self, whole: _Part, mask: npt.NDArray[np.bool_]) -> _Part:
+        rows = np.flatnonzero(mask)
+        data, examples = whole
+        some = replace(
+            examples, labels=examples.labels[rows], weights=examples.weights[rows],
+            rows=examples.rows[rows], sample_weights=examples.sample_weights[rows],
+        )  # fmt: skip
+        if not self._has_trees:
+            return _Part(_safe_indexing(data, rows), some)
+        part = replace(
+            data, X=data.X[rows], y=data.y[rows], weights=data.weights[rows], rows=data.rows[rows]
+        )
+        return _Part(part, some)
+
+
+class _Rounds:
+    """The members of a fit as they come, and how they do on the examples set aside."""
+
+    def __init__(
+        self, ensemble: BoostedEnsemble, run: Run, before: Before | None, validation: _Part | None
+    ) -> None:
+        self.ensemble = ensemble
+        self.run = run
+        self.parts: list[Any] = [] if before is None else [before.members]
+        self.n_members = 0 if before is None else len(before.members)
+        known: tuple[Floats, Floats] = (np.zeros(0), np.zeros(0))
+        if before is not None:
+            known = (ensemble.member_weights_, ensemble.errors_)
+        self.votes, self.errors = (list(map(float, numbers)) for numbers in known)
+        self.losses: list[float] = []
+        self.validation = validation
+        if validation is not None:
+            self.rows = validation.data.X if ensemble._has_trees else validation.data
+            self.tally = ensemble._tally(len(validation.examples))
+            if before is not None:
+                said = ensemble._say(before.members, self.rows)
+                for one, vote in zip(said, self.votes, strict=True):
+                    self._hear(one, vote)
+
+    def add(self, one: Round) -> None:
+        """Take a member in."""
+        self.parts.append(one.member)
+        self.n_members += 1
+        self.votes.append(one.judgement.vote)
+        self.errors.append(one.judgement.error)
+        if self.validation is not None:
+            self._hear(self.ensemble._say(one.member, self.rows)[0], one.judgement.vote)
+
+    def _hear(self, said: npt.NDArray[Any], vote: float) -> None:
+        assert self.validation is not None
+        examples = self.validation.examples
+        self.tally.add(said, vote)
+        loss = self.ensemble._loss(self.tally, examples.labels, examples.sample_weights)
+        self.losses.append(loss)
+
+    @property
+    def _best(self) -> int:
+        """The number of members that the loss has not fallen by more than ``tol`` since."""
+        best = 0
+        for k, loss in enumerate(self.losses):
+            if loss < self.losses[best] - self.ensemble.tol:
+                best = k
+        return best + 1
+
+    def should_stop(self) -> bool:
+        """Whether the members of late did not help."""
+        patience = self.ensemble.n_iter_no_change
+        if self.validation is None or patience is None:
+            return False
+        self.stopped = len(self.losses) - self._best >= patience
+        return self.stopped
+
+    stopped = False
+
+    def finish(self) -> None:
+        """Hand the members over: all of them, or up to the best where the others did not help."""
+        ensemble = self.ensemble
+        members = concatenate(self.parts)
+        n_kept = self._best if self.stopped else len(members)
+        ensemble.members_ = members.subset(range(n_kept)) if n_kept < len(members) else members
+        ensemble.member_weights_ = np.array(self.votes[:n_kept])
+        ensemble.errors_ = np.array(self.errors[:n_kept])
+        if self.validation is not None:
+            ensemble.validation_errors_ = np.array(self.losses)

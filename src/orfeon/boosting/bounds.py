@@ -1,0 +1,122 @@
+"""What the errors of the members say about the training error of the vote, before it is taken.
+
+References
+----------
+Freund and Schapire (1997). A decision-theoretic generalization of on-line learning and an
+application to boosting. Journal of Computer and System Sciences 55(1), 119-139.
+
+Schapire, Freund, Bartlett and Lee (1998). Boosting the margin: a new explanation for the
+effectiveness of voting methods. Annals of Statistics 26(5), 1651-1686.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+def _check(errors: npt.ArrayLike) -> Floats:
+    values = np.asarray(errors, dtype=np.float64)
+    if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
+        raise ValueError(f"errors={values} must be a list of numbers from 0 to 1.")
+    return values
+
+
+def error_bound(errors: npt.ArrayLike) -> Floats:
+    """Bound of the training error of AdaBoost: the product of Z = 2 sqrt(e (1 - e)).
+
+    Parameters
+    ----------
+    errors : array of shape (n_rounds,)
+        Weighted error of each member in its round.
+
+    Returns
+    -------
+    ndarray of shape (n_rounds,)
+        The bound after each round.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.bounds import error_bound
+    >>> error_bound([0.2, 0.5, 0.1])
+    array([0.8 , 0.8 , 0.48])
+    """
+    e = _check(errors)
+    return np.asarray(np.cumprod(2.0 * np.sqrt(e * (1.0 - e))), dtype=np.float64)
+
+
+def edge_bound(errors: npt.ArrayLike) -> Floats:
+    """The looser bound exp(-2 sum of squared edges); the edge of a member is 1/2 - e.
+
+    Parameters
+    ----------
+    errors : array of shape (n_rounds,)
+        Weighted error of each member in its round.
+
+    Returns
+    -------
+    ndarray of shape (n_rounds,)
+        The bound after each round; never below :func:`error_bound`.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.bounds import edge_bound
+    >>> edge_bound([0.2, 0.5]).round(4)
+    array([0.8353, 0.8353])
+    """
+    return np.asarray(np.exp(-2.0 * np.cumsum((0.5 - _check(errors)) ** 2)))
+
+
+def margin_bound(errors: npt.ArrayLike, theta: float) -> float:
+    """Bound of the share of training examples whose margin is at most ``theta``.
+
+    Parameters
+    ----------
+    errors : array of shape (n_rounds,)
+        Weighted error of each member in its round.
+    theta : float
+        A margin, normalised by the sum of the votes: from -1 to 1.
+
+    Returns
+    -------
+    float
+        2**T times the product of sqrt(e**(1 - theta) (1 - e)**(1 + theta)).
+
+    Examples
+    --------
+    >>> from orfeon.boosting.bounds import margin_bound
+    >>> round(margin_bound([0.2, 0.1], 0.0), 4), round(margin_bound([0.2, 0.1], 0.1), 4)
+    (0.48, 0.5742)
+    """
+    if not -1.0 <= theta <= 1.0:
+        raise ValueError(f"theta={theta} is no margin; margins are from -1 to 1.")
+    e = _check(errors)
+    return float(np.prod(2.0 * np.sqrt(e ** (1.0 - theta) * (1.0 - e) ** (1.0 + theta))))
+
+
+def pseudo_loss_bound(pseudo_losses: npt.ArrayLike, n_classes: int) -> Floats:
+    """Bound of the training error of AdaBoost.M2: (K - 1) times the product of sqrt(1 - 4 edge²).
+
+    Parameters
+    ----------
+    pseudo_losses : array of shape (n_rounds,)
+        Pseudo-loss of each member in its round.
+    n_classes : int
+        Number of classes K.
+
+    Returns
+    -------
+    ndarray of shape (n_rounds,)
+        The bound after each round.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.bounds import pseudo_loss_bound
+    >>> pseudo_loss_bound([0.2, 0.1], 3)
+    array([1.6 , 0.96])
+    """
+    if n_classes < 2:
+        raise ValueError(f"n_classes={n_classes} leaves nothing to confuse; at least 2 are needed.")
+    return np.asarray((n_classes - 1) * error_bound(pseudo_losses))

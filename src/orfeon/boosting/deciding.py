@@ -1,0 +1,308 @@
+"""From what weighted members say to a decision: a weighted vote, or a weighted median."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import accuracy_score, r2_score
+
+from orfeon.boosting.loop import Hears
+from orfeon.boosting.tallies import MedianTally, SupportTally, Tally, VoteTally
+from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
+
+Floats = npt.NDArray[np.float64]
+
+#: Members asked at once.
+_BLOCK = 32
+
+
+class _WeightedMembers:
+    """Members one after the other, with the weights of their votes."""
+
+    _hears: ClassVar[Hears]
+    members_: Any
+    member_weights_: Floats
+
+    if TYPE_CHECKING:
+
+        def _rows(self, X: Any) -> Any: ...
+        def _ask(self, ask: Callable[[Any], Any], rows: Any, axis: int) -> Any: ...
+
+    def _tally(self, n_rows: int) -> Tally:
+        """An empty tally of what members say."""
+        kinds: dict[Hears, type[Tally]] = {
+            "votes": VoteTally, "supports": SupportTally, "predictions": MedianTally,
+        }  # fmt: skip
+        return kinds[self._hears](n_rows, getattr(self, "n_classes_", 0))
+
+    def _say(self, members: Any, rows: Any) -> npt.NDArray[Any]:
+        """What some members say of rows, one after the other."""
+        if self._hears == "votes":
+            return np.asarray(members.votes(rows))
+        said = members.supports(rows)
+        return np.asarray(said[:, :, 0] if self._hears == "predictions" else said)
+
+    def _stages(self, rows: Any) -> Iterator[Tally]:
+        """The tally after each member: the same object each time."""
+        tally = self._tally(rows.shape[0])
+        n_members = len(self.members_)
+        for first, last in pairwise([*range(0, n_members, _BLOCK), n_members]):
+            some = self.members_.subset(range(first, last))
+            votes = self.member_weights_[first:last]
+            for said, vote in zip(self._say(some, rows), votes, strict=True):
+                tally.add(said, float(vote))
+                yield tally
+
+    def _last_stage(self, rows: Any) -> Tally:
+        """The tally of all members."""
+        *_, tally = self._stages(rows)
+        return tally
+
+
+class WeightedVoteMixin(TabularClassifierMixin, _WeightedMembers):
+    """The decision of classifiers whose votes, or class supports, are weighted."""
+
+    _hears: ClassVar[Hears] = "votes"
+
+    def _sums(self, X: Any) -> Floats:
+        rows = self._rows(X)
+        return np.asarray(self._ask(lambda part: self._last_stage(part).sums, rows, 0))
+
+    def _as_decision(self, sums: Floats) -> Floats:
+        return sums[:, 1] - sums[:, 0] if sums.shape[1] == 2 else sums.copy()
+
+    def _as_shares(self, sums: Floats, total: float) -> Floats:
+        return sums / total
+
+    def votes(self, X: Any) -> npt.NDArray[np.int32]:
+        """Class that each member votes for.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Indices into ``classes_``.
+        """
+        rows = self._rows(X)
+        return np.asarray(self._ask(self.members_.votes, rows, 1))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Weighted sums of what the members say.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            With two classes the sum for the second minus that for the first, which is the real
+            output F of the additive model; else the sum for each class.
+        """
+        return self._as_decision(self._sums(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Share of each class in the weighted vote.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Shares, in the order of ``classes_``.
+        """
+        return self._as_shares(self._sums(X), float(self.member_weights_.sum()))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms; minus infinity where a share is zero.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of the greatest sum.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes; the first of those that are tied.
+        """
+        sums = self._sums(X)
+        return np.asarray(self.classes_[np.argmax(sums, axis=1)])
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """:meth:`decision_function` of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Sums.
+        """
+        for tally in self._stages(self._rows(X)):
+            yield self._as_decision(tally.sums)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """:meth:`predict_proba` of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+            Shares.
+        """
+        for tally in self._stages(self._rows(X)):
+            yield self._as_shares(tally.sums, tally.total)
+
+    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
+        """Decision of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Classes.
+        """
+        for tally in self._stages(self._rows(X)):
+            yield self.classes_[tally.decide()]
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Accuracy of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+        y : array of shape (n_rows,)
+            Their classes.
+        sample_weight : array of shape (n_rows,), optional
+            Their weights.
+
+        Yields
+        ------
+        float
+            Accuracy.
+        """
+        for decided in self.staged_predict(X):
+            yield float(accuracy_score(y, decided, sample_weight=sample_weight))
+
+    def _loss(self, tally: Tally, y: npt.NDArray[Any], weights: Floats) -> float:
+        """Weighted error of the decision so far."""
+        return float(np.average(tally.decide() != y, weights=weights))
+
+
+class WeightedMedianMixin(TabularRegressorMixin, _WeightedMembers):
+    """The decision of regressors whose predictions are weighted: their weighted median."""
+
+    _hears: ClassVar[Hears] = "predictions"
+
+    def predictions(self, X: Any) -> Floats:
+        """What each member predicts.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Predictions.
+        """
+        rows = self._rows(X)
+        return np.asarray(self._ask(lambda part: self._say(self.members_, part), rows, 1))
+
+    def predict(self, X: Any) -> Floats:
+        """The weighted median of the members' predictions.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predictions.
+        """
+        rows = self._rows(X)
+        return np.asarray(self._ask(lambda part: self._last_stage(part).decide(), rows, 0))
+
+    def staged_predict(self, X: Any) -> Iterator[Floats]:
+        """Prediction of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Predictions.
+        """
+        for tally in self._stages(self._rows(X)):
+            yield tally.decide()
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """R² of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+        y : array of shape (n_rows,)
+            Their targets.
+        sample_weight : array of shape (n_rows,), optional
+            Their weights.
+
+        Yields
+        ------
+        float
+            Coefficient of determination.
+        """
+        for predicted in self.staged_predict(X):
+            yield float(r2_score(y, predicted, sample_weight=sample_weight))
+
+    def _loss(self, tally: Tally, y: npt.NDArray[Any], weights: Floats) -> float:
+        """Weighted mean squared error of the decision so far."""
+        return float(np.average((tally.decide() - y) ** 2, weights=weights))

@@ -1,0 +1,291 @@
+"""Training one member of a boosted ensemble, with weights or on a weighted bootstrap sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from orfeon.boosting.loop import Hears
+from orfeon.ensembles.perturbation import draw_seed
+from orfeon.ensembles.training import seed_estimator
+from orfeon.forest import Forest
+from orfeon.growth import split_halves
+from orfeon.members import EstimatorMembers
+from orfeon.tabular import TrainingData, class_factors
+from orfeon.trees.base import BaseTree, Samples
+from orfeon.trees.igp import IGPTreeClassifier
+
+Floats = npt.NDArray[np.float64]
+Sampling = Literal["weights", "resample"]
+
+#: How often a sample of one class only is drawn again.
+_REDRAWS = 100
+
+
+def weighted_bootstrap(
+    weights: Floats, n_draws: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """How often each example is drawn, with replacement and in proportion to its weight.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Weights, on any scale.
+    n_draws : int
+        How many are drawn.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of int of shape (n_rows,)
+        Counts; they sum to ``n_draws``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.learners import weighted_bootstrap
+    >>> weighted_bootstrap(np.array([0.0, 0.5, 0.5]), 10, np.random.default_rng(0))
+    array([0, 3, 7])
+    """
+    cumulative = np.cumsum(weights)
+    # A draw beyond the last example of positive weight could only come from rounding.
+    points = rng.random(n_draws) * cumulative[-1]
+    drawn = np.searchsorted(cumulative, points, side="right")
+    last = int(np.flatnonzero(weights)[-1])
+    return np.bincount(np.minimum(drawn, last), minlength=len(weights))
+
+
+def draw_sample(
+    weights: Floats, labels: npt.NDArray[Any], n_classes: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """A weighted bootstrap sample as large as the training set; of two classes, if it may be.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Weights, on any scale.
+    labels : ndarray of shape (n_rows,)
+        Class codes or targets.
+    n_classes : int
+        Number of classes, 0 in regression.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of int of shape (n_rows,)
+        How often each example was drawn.
+    """
+    counts = weighted_bootstrap(weights, len(weights), rng)
+    for _ in range(_REDRAWS if n_classes > 1 else 0):
+        drawn = labels[counts > 0]
+        if (drawn != drawn[0]).any():
+            break
+        counts = weighted_bootstrap(weights, len(weights), rng)
+    return counts
+
+
+def with_target(data: TrainingData, y: npt.NDArray[Any], n_classes: int) -> TrainingData:
+    """The same table with another target; what was prepared of it is not made again.
+
+    Parameters
+    ----------
+    data : TrainingData
+        A training set.
+    y : ndarray of shape (n_rows,)
+        Class codes or targets.
+    n_classes : int
+        Number of classes, 0 in regression.
+
+    Returns
+    -------
+    TrainingData
+        The same rows and weights.
+    """
+    other = replace(data, y=y, n_classes=n_classes, class_factors=None)
+    other.__dict__["table"] = data.table
+    return other
+
+
+@dataclass(frozen=True)
+class TreeLearner:
+    """Grows trees from a table that is prepared once.
+
+    Parameters
+    ----------
+    base : BaseTree
+        How they are grown.
+    data : TrainingData
+        The encoded examples.
+    sampling : {"weights", "resample"}, default="weights"
+        Whether trees are grown with the weights, or from a weighted bootstrap sample.
+    classes : ndarray of shape (n_classes,), optional
+        The classes, for a base that weighs them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import StumpClassifier
+    >>> from orfeon.boosting.learners import TreeLearner
+    >>> base = StumpClassifier()
+    >>> data = base._read([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], None)
+    >>> learner = TreeLearner(base, data)
+    >>> stump = learner.train(np.array([1.0, 1.0, 9.0, 1.0]), data.y, np.random.default_rng(0))
+    >>> learner.hear(stump, "votes")
+    array([0, 0, 0, 1], dtype=int32)
+    """
+
+    base: BaseTree
+    data: TrainingData
+    sampling: Sampling = "weights"
+    classes: npt.NDArray[Any] | None = None
+
+    def train(self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator) -> Forest:
+        """Grow a tree.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_rows,)
+            Weights, on any scale; 0 leaves an example out.
+        labels : ndarray of shape (n_rows,)
+            Class codes or targets.
+        rng : numpy.random.Generator
+            The member's own.
+
+        Returns
+        -------
+        Forest
+            The tree, as a forest of one.
+        """
+        seed = draw_seed(rng)
+        n_examples = float(len(weights))
+        given: npt.NDArray[Any]
+        if self.sampling == "resample":
+            given = draw_sample(weights, labels, self.data.n_classes, rng)
+        elif (weights == weights[0]).all():  # in whole numbers, which the engine likes best
+            given = np.ones(len(weights), np.int64)
+        else:
+            given = weights * (n_examples / weights.sum())
+        rule = getattr(self.base, "class_weight", None)
+        if rule is not None:
+            real = given.astype(np.float64)
+            real = real * class_factors(rule, self._classes(), labels, real)[labels]
+            given = real * (n_examples / real.sum())
+        halves = None
+        if isinstance(self.base, IGPTreeClassifier):
+            halves = split_halves(labels, rng, given)[None]
+        samples = Samples(
+            np.array([seed], dtype=np.uint64), given[None], labels[None], n_examples,
+            weighs_classes=rule is not None, halves=halves,
+        )  # fmt: skip
+        return self.base._grow(self.data, samples)[0]
+
+    def _classes(self) -> npt.NDArray[Any]:
+        return np.arange(self.data.n_classes) if self.classes is None else self.classes
+
+    def hear(self, member: Forest, what: Hears) -> npt.NDArray[Any]:
+        """What a tree says of the training examples.
+
+        Parameters
+        ----------
+        member : Forest
+            The tree.
+        what : {"votes", "supports", "predictions"}
+            Class codes, class shares of its leaves, or predicted numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            What it says.
+        """
+        if what == "supports":
+            return np.asarray(member.supports(self.data.X)[0])
+        return member.predict(self.data.X)
+
+
+@dataclass(frozen=True)
+class EstimatorLearner:
+    """Fits estimators of any kind.
+
+    Parameters
+    ----------
+    base : estimator
+        What is cloned for each member.
+    X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
+        The examples, as the base takes them.
+    n_classes : int
+        Number of classes, 0 in regression.
+    sampling : {"weights", "resample"}, default="weights"
+        Whether members are fitted with the weights, or to a weighted bootstrap sample. A base
+        that takes no weights is always fitted to a sample.
+    """
+
+    base: Any
+    X: Any
+    n_classes: int
+    sampling: Sampling = "weights"
+
+    def train(
+        self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator
+    ) -> EstimatorMembers:
+        """Fit an estimator.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_rows,)
+            Weights, on any scale; 0 leaves an example out.
+        labels : ndarray of shape (n_rows,)
+            Class codes or targets.
+        rng : numpy.random.Generator
+            The member's own.
+
+        Returns
+        -------
+        EstimatorMembers
+            The estimator, as members of length one.
+        """
+        estimator = clone(self.base)
+        seed_estimator(estimator, int(draw_seed(rng)))
+        if self.sampling == "weights" and has_fit_parameter(estimator, "sample_weight"):
+            rows = np.flatnonzero(weights)
+            present = weights[rows]
+            given = present * (len(present) / present.sum())
+            estimator.fit(self._take(rows), labels[rows], sample_weight=given)
+        else:
+            counts = draw_sample(weights, labels, self.n_classes, rng)
+            rows = np.repeat(np.arange(len(labels)), counts)
+            estimator.fit(self._take(rows), labels[rows])
+        return EstimatorMembers([estimator], self.n_classes)
+
+    def _take(self, rows: npt.NDArray[np.int64]) -> Any:
+        n_rows = self.X.shape[0]
+        if len(rows) == n_rows and np.array_equal(rows, np.arange(n_rows)):
+            return self.X
+        return _safe_indexing(self.X, rows)
+
+    def hear(self, member: EstimatorMembers, what: Hears) -> npt.NDArray[Any]:
+        """What an estimator says of the training examples.
+
+        Parameters
+        ----------
+        member : EstimatorMembers
+            The estimator.
+        what : {"votes", "supports", "predictions"}
+            Class codes, class probabilities (its votes, if it has none), or predicted numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            What it says.
+        """
+        if what == "votes":
+            return np.asarray(member.votes(self.X)[0])
+        said = member.supports(self.X)[0]
+        return np.asarray(said[:, 0] if what == "predictions" else said)

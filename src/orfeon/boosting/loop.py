@@ -1,0 +1,220 @@
+"""The one loop of all boosters: train, weigh, reweigh.
+
+A booster is a :class:`Scheme`: the weights of the examples, and two formulas. The first judges a
+member by what it says of the training examples, the second makes the weights of the next round.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ensembles.perturbation import member_generator
+
+Floats = npt.NDArray[np.float64]
+Hears = Literal["votes", "supports", "predictions"]
+
+#: An error of one half, which rounding must not bring below one half.
+HALF = 0.5 - 1e-10
+#: Members in a row that may fail before a run that goes on after failures ends nevertheless.
+MOST_FAILURES = 100
+#: Key of the generator that a scheme begins with, which no member and no other use has.
+_BEGIN = 2**32 - 6
+
+
+class Judgement(NamedTuple):
+    """What a scheme thinks of a member.
+
+    Parameters
+    ----------
+    error : float
+        Its weighted error, or pseudo-loss.
+    vote : float
+        The weight of its vote.
+    keep : bool, default=True
+        Whether it is a member of the ensemble; if not, it has failed.
+    ends : bool, default=False
+        Whether the run ends with it.
+    """
+
+    error: float
+    vote: float
+    keep: bool = True
+    ends: bool = False
+
+
+class Scheme(ABC):
+    """The two formulas of a booster, and the weights they act on."""
+
+    #: What of a member the formulas are about: class codes of shape (n_rows,), class supports of
+    #: shape (n_rows, n_classes), or predicted numbers of shape (n_rows,).
+    hears: ClassVar[Hears] = "votes"
+
+    @property
+    @abstractmethod
+    def weights(self) -> Floats:
+        """Weights of the examples that the next member is trained with, on any scale."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> npt.NDArray[Any]:
+        """What the next member is trained on."""
+
+    @abstractmethod
+    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+        """The first formula: error and vote of a member.
+
+        Parameters
+        ----------
+        said : ndarray
+            What it says of the training examples.
+
+        Returns
+        -------
+        Judgement
+            What follows from that.
+        """
+
+    @abstractmethod
+    def reweigh(
+        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+    ) -> None:
+        """The second formula: the weights of the next round.
+
+        Parameters
+        ----------
+        said : ndarray
+            What the member says of the training examples.
+        judgement : Judgement
+            Its judgement.
+        rng : numpy.random.Generator
+            The member's generator, for schemes that draw weights.
+        """
+
+    def begin(self, rng: np.random.Generator) -> None:  # noqa: B027  most schemes do nothing
+        """What is done before the first round.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            A generator of its own.
+        """
+
+
+class Learner(Protocol):
+    """Trains members, and asks them about the training examples."""
+
+    def train(self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator) -> Any:
+        """Members of length one, trained with these weights."""
+
+    def hear(self, member: Any, what: Hears) -> npt.NDArray[Any]:
+        """What a member says of the training examples."""
+
+
+class Round(NamedTuple):
+    """A member, and what the scheme thinks of it."""
+
+    member: Any
+    judgement: Judgement
+
+
+@dataclass
+class Run:
+    """A run of a booster: where it stands, so that it can go on.
+
+    Parameters
+    ----------
+    scheme : Scheme
+        The weights, and the formulas.
+    attempts : int, default=0
+        Members trained so far, the failed ones among them.
+    n_kept : int, default=0
+        Members kept so far.
+    n_failed : int, default=0
+        Members that failed since the last one that was kept.
+    ended : bool, default=False
+        Whether there is no next round.
+    judgements : list of Judgement
+        All judgements, in order.
+    """
+
+    scheme: Scheme
+    attempts: int = 0
+    n_kept: int = 0
+    n_failed: int = 0
+    ended: bool = False
+    judgements: list[Judgement] = field(default_factory=list)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether no member was good enough, so that the first one stands in."""
+        return self.n_kept > 0 and not any(judgement.keep for judgement in self.judgements)
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether the run ended because too many members in a row failed."""
+        return self.n_failed >= MOST_FAILURES
+
+
+def boost(run: Run, learner: Learner, sequence: np.random.SeedSequence) -> Iterator[Round]:
+    """Train, weigh, reweigh, for as long as the run goes on.
+
+    Parameters
+    ----------
+    run : Run
+        Where it stands; brought up to date before each member is handed out.
+    learner : Learner
+        Trains the members.
+    sequence : numpy.random.SeedSequence
+        Root of all randomness.
+
+    Yields
+    ------
+    Round
+        The members that are kept. Where the run ends before there is one, the last that was
+        trained stands in, with a vote of 1, so that there is something to decide by.
+
+    Examples
+    --------
+    A learner that always says the same is right about three of four examples; under the next
+    weights it is right about half of them, and the run ends:
+
+    >>> import numpy as np
+    >>> from orfeon.boosting.adaboost import AdaBoostScheme
+    >>> from orfeon.boosting.loop import Run, boost
+    >>> class Constant:
+    ...     def train(self, weights, labels, rng):
+    ...         return "one"
+    ...     def hear(self, member, what):
+    ...         return np.ones(4, np.int64)
+    >>> run = Run(AdaBoostScheme(np.array([0, 1, 1, 1]), np.ones(4), 2))
+    >>> [(r.member, r.judgement.error) for r in boost(run, Constant(), np.random.SeedSequence(0))]
+    [('one', 0.25)]
+    >>> [judgement.error for judgement in run.judgements], run.scheme.weights.round(3)
+    ([0.25, 0.5], array([0.5  , 0.167, 0.167, 0.167]))
+    """
+    scheme = run.scheme
+    if run.attempts == 0:
+        scheme.begin(member_generator(sequence, _BEGIN))
+    while not run.ended:
+        rng = member_generator(sequence, run.attempts)
+        member = learner.train(scheme.weights, scheme.labels, rng)
+        said = learner.hear(member, scheme.hears)
+        judgement = scheme.judge(said)
+        run.attempts += 1
+        run.n_failed = 0 if judgement.keep else run.n_failed + 1
+        run.ended = judgement.ends or run.gave_up
+        run.judgements.append(judgement)
+        if not run.ended:
+            scheme.reweigh(said, judgement, rng)
+        if judgement.keep:
+            run.n_kept += 1
+            yield Round(member, judgement)
+        elif run.ended and run.n_kept == 0:
+            run.n_kept = 1
+            yield Round(member, judgement._replace(vote=1.0))
