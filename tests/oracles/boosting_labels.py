@@ -82,7 +82,8 @@ def first_of_largest(row: Sequence[Decimal]) -> int:
     >>> first_of_largest([Decimal(1), Decimal(2), Decimal(2)])
     1
     """
-    return next(k for k, s in enumerate(row) if s >= max(row) - SPECK)
+    with localcontext(DIGITS):
+        return next(k for k, s in enumerate(row) if s >= max(row) - SPECK)
 
 
 def mislabel_weights(y: Sequence[int], n_classes: int) -> Table:
