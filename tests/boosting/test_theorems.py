@@ -29,7 +29,7 @@ from tests.oracles.boosting_labels import adaboost_m2, adaboost_mh, adaboost_oc
 from tests.oracles.boosting_weak import error_of, in_turn
 
 HALF = Fraction(1, 2)
-fifty = settings(deadline=None, max_examples=50)
+fifty = settings(deadline=None, derandomize=True, max_examples=50)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -25,10 +25,10 @@ DIGITS = Context(prec=60)
 #: What rounding may leave between two numbers that are equal.
 SPECK = Decimal(10) ** -40
 #: One half, but for what rounding leaves.
-HALF = Decimal("0.5") - SPECK
+HALF = Decimal("0.4" + 40 * "9")
 #: No weight falls below this.
 FLOOR = Fraction(1, 10**8)
-#: The odds of a member that makes no error.
+#: The odds of a member that makes no error, where the run goes on after it.
 MOST = Fraction(10**10)
 
 
@@ -116,6 +116,17 @@ class Run:
         ]
 
 
+def last_word(run: Run) -> Fraction:
+    """Odds that outweigh all others together, for the last member, which makes no error.
+
+    Examples
+    --------
+    >>> last_word(Run([Round([], [], Fraction(1, 4), Fraction(10**6))])) == 10**12
+    True
+    """
+    return max(MOST, math.prod((m.odds for m in run.members), start=Fraction(1)) ** 2)
+
+
 def shares(weights: Iterable[Fraction | int]) -> list[Fraction]:
     """The weights divided by their sum.
 
@@ -154,7 +165,7 @@ def adaboost(
             this.kept, run.end = False, "half"
             break
         if e == 0:
-            this.odds, run.end = MOST, "no error"
+            this.odds, run.end = last_word(run), "no error"
             break
         this.odds = (1 - e) / e
         run.weights = [
@@ -236,7 +247,7 @@ def adaboost_m1(
     A failure is an error of 0, whose member is kept with odds of 10**10, or one of half (SAMME:
     that of a guess, (K - 1) / K) or more, whose member is dropped. Then ``on_failure`` says:
 
-    - "stop": it ends;
+    - "stop": it ends, and a member without error has the last word;
     - "restart": the weights are as they were at the beginning;
     - "bootstrap": the training set is the next of ``bootstraps``, counts of the examples.
 
@@ -264,10 +275,11 @@ def adaboost_m1(
             raised = [w * this.odds if h[i] != y[i] else w for i, w in enumerate(run.weights)]
             run.weights = raised_to_floor(shares(raised), counts, floor)
             continue
-        this.kept, this.odds = e == 0, MOST if e == 0 else Fraction(1)
         if on_failure == "stop":
             run.end = "half" if e else "no error"
+            this.kept, this.odds = e == 0, Fraction(1) if e else last_word(run)
             break
+        this.kept, this.odds = e == 0, Fraction(1) if e else MOST
         if on_failure == "bootstrap":
             assert bootstraps is not None
             counts = [Fraction(c) for c in next(bootstraps)]
