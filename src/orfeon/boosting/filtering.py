@@ -1,0 +1,372 @@
+"""Boosting by filtering: the majority of three, each trained on what the others leave open.
+
+The first classifier learns from examples as they come. The second learns from examples half of
+which the first gets wrong, so that guessing with the first is no better than a coin. The third
+learns from examples about which the first two differ.
+
+References
+----------
+Schapire (1990). The strength of weak learnability. Machine Learning 5(2), 197-227.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import has_fit_parameter
+
+from orfeon.boosting.majority_of_three import (
+    Distribution,
+    Filtering,
+    Source,
+    Stream,
+    decide,
+    filtering_error,
+)
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.ensemble import Ensemble
+from orfeon.ensembles.perturbation import Examples, Perturbation, member_generator
+from orfeon.ensembles.sampling import sample_size
+from orfeon.ensembles.training import EstimatorTraining, Recipe, TreeTraining
+from orfeon.members import EstimatorMembers, concatenate
+from orfeon.progress import Progress, report_progress
+from orfeon.seeding import seed_sequence
+from orfeon.tabular import TabularClassifierMixin, are_counts
+from orfeon.trees.base import BaseTree
+from orfeon.trees.cart import CARTClassifier
+from orfeon.trees.limits import LIMITS
+
+__all__ = ["FilterBoostClassifier", "filtering_error"]
+
+Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Sampling = Literal["stream", "weights", "resample"]
+
+#: Key of the generator that shuffles the examples, which no member and no other use has.
+_SHUFFLE = 2**32 - 8
+#: What the first of three has more than the others where each votes for another class.
+_EDGE = 1e-9
+
+
+@documented()
+class FilterBoostClassifier(TabularClassifierMixin, Ensemble):
+    """Majority of three classifiers, each trained on what those before it leave open.
+
+    The first learns from examples as they come; the second from examples half of which the first
+    gets wrong; the third from examples about which the first two differ. With ``depth=2`` each of
+    the three is itself such a majority, and so on.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        The base learner. By default a :class:`orfeon.CARTClassifier` of depth 3: three members are
+        few, so each should be better than a stump, and it should still err on its own examples,
+        for a member without errors leaves nothing to learn for the other two.
+    depth : int, default=1
+        How often three are joined: there are 3 to this power members.
+    sampling : {"stream", "weights", "resample"}, default="stream"
+        Where examples come from. As a stream, in a random order, each example of the training set
+        is used once: a first part trains the first classifier, of a second part as many examples
+        as it gets wrong and as many that it gets right train the second, and of the rest those
+        about which the two differ train the third. The other two ways take the training set for
+        the whole distribution, of which all three see everything: as weights of the examples, or
+        by drawing with replacement.
+    max_samples : int or float, optional
+        How many examples the first of three has, or which share of them. As a stream a third by
+        default (the rest is halved between the other two, and it is the same share at every
+        level); with ``sampling="resample"`` as many as there are, for every member.
+    min_samples : int, default=1
+        Where filtering leaves fewer examples than this they are taken for none, and the first of
+        three decides. More than one for learners that refuse small samples.
+    n_jobs : int, optional
+        Threads that ask the members about new rows, through joblib. Training is one after the
+        other.
+    verbose : int, default=0
+        Whether to show progress.
+    random_state : int, RandomState or None, default=None
+        Fixes everything.
+
+    Attributes
+    ----------
+    <members>
+    committees_ : ndarray of int of shape (3, ..., 3)
+        Which member sits where: its first axis is the three of the top level, its last the three
+        single members of each majority. A member has several places where it decides alone.
+    errors_ : ndarray of shape (n_members,)
+        Error of each member on the examples that it was trained for, as they were filtered.
+    sample_sizes_ : ndarray of shape (n_members,)
+        How many examples each member was trained with, or their weight.
+    <classes>
+
+    Notes
+    -----
+    The first of three decides alone where nothing is left for the others: it makes no error on the
+    examples that are filtered for the second, or the first two never differ on those of the third.
+    A first classifier that gets all of them wrong leaves only wrong ones for the second.
+
+    With two classes and an error of at most e of each member on its own examples, e below one half,
+    the majority errs with probability 3 e² - 2 e³ at most (:func:`filtering_error`). On a stream
+    the errors are those on fresh examples; otherwise the bound is about the training set.
+
+    With more classes the majority is the class that two of three agree on, and where all three
+    differ that of the first.
+
+    References
+    ----------
+    Schapire (1990). The strength of weak learnability. Machine Learning 5(2), 197-227.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.filtering import FilterBoostClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(3000, random_state=0)
+    >>> X_test, y_test = make_waveform(2000, random_state=1)
+    >>> three = FilterBoostClassifier(random_state=0).fit(X, y)
+    >>> three.sample_sizes_, round(three.score(X_test, y_test), 2)
+    (array([1000.,  616.,  416.]), 0.75)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "depth": [Interval(Integral, 1, None, closed="left")],
+        "sampling": [StrOptions({"stream", "weights", "resample"})],
+        "max_samples": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0.0, 1.0, closed="right"),
+            None,
+        ],
+        "min_samples": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+        "random_state": LIMITS["random_state"],
+    }
+
+    committees_: Integers
+    errors_: Floats
+    sample_sizes_: Floats
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        depth: int = 1,
+        sampling: Sampling = "stream",
+        max_samples: float | None = None,
+        min_samples: int = 1,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.depth = depth
+        self.sampling = sampling
+        self.max_samples = max_samples
+        self.min_samples = min_samples
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # -- fitting -------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the members.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples; with trees as members, missing values and categories are welcome.
+        y : array of shape (n_rows,)
+            Classes.
+        sample_weight : array of shape (n_rows,), optional
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+
+        Returns
+        -------
+        self
+            The fitted ensemble.
+        """
+        given = self.estimator
+        self.estimator_ = CARTClassifier(max_depth=3) if given is None else clone(given)
+        self._check_base()
+        data, examples = self._read_all(X, y, sample_weight)
+        self._check_weights(examples)
+        sequence = seed_sequence(self.random_state)
+        source = self._source(examples, member_generator(sequence, _SHUFFLE))
+        if self._has_trees:
+            self.estimator_._prepare(data)
+        with report_progress(
+            self, 3**self.depth, self.verbose, X=X, y=y, sample_weight=sample_weight
+        ) as progress:
+            train = _Training(self.estimator_, data, examples, sequence, self._classes, progress)
+            run = Filtering(
+                examples.labels, train, sequence, self.min_samples, lambda: progress.stop_requested
+            )
+            self.committees_ = run.learn(source, self.depth).who
+            self.members_ = concatenate(run.members)
+            self.errors_ = np.array(run.errors)
+            self.sample_sizes_ = np.array(run.sizes)
+        return self
+
+    def _source(self, examples: Examples, rng: np.random.Generator) -> Source:
+        n_rows = len(examples)
+        weights = np.ones(n_rows, np.int64) if examples.are_equal else examples.weights
+        if self.sampling == "stream":
+            size = sample_size(1 / 3 if self.max_samples is None else self.max_samples, n_rows)
+            return Stream(rng.permutation(n_rows), weights, size / n_rows)
+        n_draws = None
+        if self.sampling == "resample":
+            n_draws = sample_size(1.0 if self.max_samples is None else self.max_samples, n_rows)
+        return Distribution(weights.astype(np.float64), n_draws)
+
+    def _check_weights(self, examples: Examples) -> None:
+        """Refuse weights that the base learner cannot take."""
+        if self._has_trees or has_fit_parameter(self.estimator_, "sample_weight"):
+            return
+        who = type(self.estimator_).__name__
+        if self.sampling == "weights":
+            raise ValueError(
+                f'sampling="weights" needs a base learner that takes sample_weight, and {who} does '
+                'not; use sampling="stream" or sampling="resample".'
+            )
+        if self.sampling == "stream" and not are_counts(examples.weights):
+            raise ValueError(
+                f"sample_weight has fractions, and {who} takes no weights; give whole numbers, "
+                'another base learner, or sampling="resample".'
+            )
+
+    # -- deciding ------------------------------------------------------------------------------
+
+    def votes(self, X: Any) -> Codes:
+        """Class that each member votes for.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Indices into ``classes_``.
+        """
+        rows = self._rows(X)
+        return np.asarray(self._ask(self.members_.votes, rows, 1))
+
+    def committee_votes(self, X: Any) -> Codes:
+        """Class that each of the three of the top level votes for.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (3, n_rows)
+            Indices into ``classes_``.
+        """
+        votes = self.votes(X)
+        return np.stack([decide(votes[who]) for who in self.committees_])
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class that two of three agree on; where all differ, that of the first.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes.
+        """
+        votes = self.committee_votes(X)
+        return np.asarray(self.classes_[decide(votes)])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Share of the three of the top level that vote for each class.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Thirds, in the order of ``classes_``. Where all three differ, the first has a billionth
+            more, for it decides.
+        """
+        votes = self.committee_votes(X)
+        everyone = np.arange(votes.shape[1])
+        counts = np.zeros((votes.shape[1], self.n_classes_))
+        for one in votes:
+            counts[everyone, one] += 1
+        shares = counts / 3
+        split = counts.max(axis=1) == 1
+        shares[split] -= _EDGE * counts[split]
+        shares[everyone[split], votes[0, split]] += 3 * _EDGE
+        return shares
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms; minus infinity where a share is zero.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+@dataclass(frozen=True)
+class _Training:
+    """Trains one member with counts or weights of the examples."""
+
+    base: Any
+    data: Any
+    examples: Examples
+    sequence: np.random.SeedSequence
+    classes: npt.NDArray[Any]
+    progress: Progress
+
+    def __call__(self, given: npt.NDArray[Any], number: int) -> tuple[Any, npt.NDArray[Any]]:
+        """The member, and its votes on all the examples."""
+        recipe = Recipe(
+            self.examples, lambda *_: Perturbation(weights=given), self.sequence, keep_seen=False
+        )
+        block = slice(number, number + 1)
+        if isinstance(self.base, BaseTree):
+            member = TreeTraining(self.base, self.data, recipe, self.classes)(block).members
+            votes = member.votes(self.data.X)[0]
+        else:
+            member = self._constant(given)
+            if member is None:
+                member = EstimatorTraining(self.base, self.data, recipe)(block).members
+            votes = member.votes(self.data)[0]
+        self.progress.update()
+        return member, votes
+
+    def _constant(self, given: npt.NDArray[Any]) -> EstimatorMembers | None:
+        """What filtering left may be of one class, which many learners refuse and none need."""
+        labels = self.examples.labels[given > 0]
+        if (labels != labels[0]).any():
+            return None
+        constant = DummyClassifier(strategy="most_frequent").fit(np.zeros((1, 1)), labels[:1])
+        return EstimatorMembers([constant], self.examples.n_classes)

@@ -1,0 +1,348 @@
+"""The majority of three, each trained on what the others leave open: filtering on arrays.
+
+If each of three classifiers errs with probability e on the examples that are filtered for it, their
+majority errs with probability 3 e² - 2 e³, which is less than e below one half; and the majority
+may take the place of each of the three again.
+
+References
+----------
+Schapire (1990). The strength of weak learnability. Machine Learning 5(2), 197-227.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.boosting.learners import weighted_bootstrap
+from orfeon.ensembles.perturbation import member_generator
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+def filtering_error(error: float, depth: int = 1) -> float:
+    """Error of the majority of three that each err at a rate on the examples filtered for them.
+
+    Parameters
+    ----------
+    error : float
+        The rate of each single classifier, from 0 to 1.
+    depth : int, default=1
+        How often three are joined: 3 to this power is the number of single classifiers.
+
+    Returns
+    -------
+    float
+        ``3 e² - 2 e³``, applied as often. For two classes and three rates that are equal it is
+        exact; where they are at most e, and e is at most one half, it is an upper bound.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.majority_of_three import filtering_error
+    >>> [round(filtering_error(0.3, depth), 4) for depth in range(4)]
+    [0.3, 0.216, 0.1198, 0.0396]
+    """
+    if not 0 <= error <= 1:
+        raise ValueError(f"error={error} is not allowed: it is a rate from 0 to 1.")
+    if depth < 0:
+        raise ValueError(f"depth={depth} is not allowed: it is 0 or more.")
+    for _ in range(depth):
+        error = error * error * (3 - 2 * error)
+    return error
+
+
+def decide(votes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The majority of three, of three threes, and so on.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (3, ..., 3, n_rows)
+        Class codes.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The class that two of three agree on; where all differ, that of the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.majority_of_three import decide
+    >>> decide(np.array([[0, 0, 2], [1, 1, 1], [1, 0, 0]]))
+    array([1, 0, 2])
+    """
+    while votes.ndim > 1:
+        first, second, third = votes[..., 0, :], votes[..., 1, :], votes[..., 2, :]
+        votes = np.where(second == third, second, first)
+    return votes
+
+
+# -- where examples come from ----------------------------------------------------------------------
+
+
+class Source(Protocol):
+    """Where the examples of a classifier come from."""
+
+    def parts(self) -> tuple[Source, Source, Source]:
+        """What each of three classifiers may learn from, before it is filtered."""
+
+    def half(self, wrong: Mask) -> Source | None:
+        """As much of what is wrong as of what is right; None where nothing is wrong."""
+
+    def only(self, chosen: Mask) -> Source | None:
+        """The chosen examples only; None where there are none."""
+
+    def sample(self, rng: np.random.Generator) -> npt.NDArray[Any]:
+        """What a classifier is trained with: counts or weights of shape (n_rows,)."""
+
+    def error(self, wrong: Mask) -> float:
+        """Share of the examples that are wrong, by weight."""
+
+    def __len__(self) -> int:
+        """How many different examples there are."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Examples in a random order, each of which is used once.
+
+    Parameters
+    ----------
+    rows : ndarray of int of shape (n_left,)
+        The examples, in order.
+    weights : ndarray of shape (n_rows,)
+        Weights of all the examples there are; counts, or floats.
+    share : float, default=1/3
+        Share of the first of three; what follows is halved between the other two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.majority_of_three import Stream
+    >>> first, second, third = Stream(np.arange(9), np.ones(9, np.int64)).parts()
+    >>> first.rows, second.rows, third.rows
+    (array([0, 1, 2]), array([3, 4, 5]), array([6, 7, 8]))
+    >>> second.half(np.arange(9) == 4).rows
+    array([3, 4])
+    """
+
+    rows: Integers
+    weights: npt.NDArray[Any]
+    share: float = 1 / 3
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def parts(self) -> tuple[Stream, Stream, Stream]:
+        """Three pieces, one after the other."""
+        ends = np.cumsum(self.weights[self.rows])
+        total = ends[-1]
+        # An example belongs to the part in which its middle is.
+        middles = ends - self.weights[self.rows] / 2
+        cuts = total * np.array([self.share, self.share + (1 - self.share) / 2])
+        a, b = np.searchsorted(middles, cuts)
+        a = max(int(a), 1)
+        pieces = np.split(self.rows, [a, max(a, int(b))])
+        one, two, three = (replace(self, rows=piece) for piece in pieces)
+        return one, two, three
+
+    def half(self, wrong: Mask) -> Stream | None:
+        """As much of what is wrong as of what is right: the first ones of either."""
+        mine = wrong[self.rows]
+        if not mine.any():
+            return None
+        if mine.all():
+            return self
+        ends = [np.cumsum(self.weights[self.rows[side]]) for side in (mine, ~mine)]
+        most = min(ends[0][-1], ends[1][-1])
+        keep = np.zeros(len(self.rows), bool)
+        for side, end in zip((mine, ~mine), ends, strict=True):
+            within = end <= most
+            within[0] = True
+            keep[side] = within
+        return replace(self, rows=self.rows[keep])
+
+    def only(self, chosen: Mask) -> Stream | None:
+        """The chosen examples of it."""
+        rows = self.rows[chosen[self.rows]]
+        return replace(self, rows=rows) if len(rows) else None
+
+    def sample(self, rng: np.random.Generator) -> npt.NDArray[Any]:
+        """The weights of these examples, 0 for all others."""
+        given = np.zeros_like(self.weights)
+        given[self.rows] = self.weights[self.rows]
+        return given
+
+    def error(self, wrong: Mask) -> float:
+        """Share of these examples that are wrong, by weight."""
+        weights = self.weights[self.rows]
+        return float(weights[wrong[self.rows]].sum() / weights.sum())
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The training set as a distribution that examples can be drawn from without end.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Probability of each example, on any scale.
+    n_draws : int, optional
+        How many examples are drawn for a classifier. By default none are: it is trained with the
+        weights themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.majority_of_three import Distribution
+    >>> Distribution(np.ones(4)).half(np.array([True, False, False, False])).weights.round(2)
+    array([2.  , 0.67, 0.67, 0.67])
+    """
+
+    weights: Floats
+    n_draws: int | None = None
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.weights))
+
+    def parts(self) -> tuple[Distribution, Distribution, Distribution]:
+        """The distribution itself: drawing changes nothing."""
+        return self, self, self
+
+    def half(self, wrong: Mask) -> Distribution | None:
+        """Half of the weight on what is wrong."""
+        bad, good = self.weights[wrong].sum(), self.weights[~wrong].sum()
+        if bad == 0:
+            return None
+        if good == 0:
+            return self
+        middle = (bad + good) / 2
+        return replace(self, weights=self.weights * np.where(wrong, middle / bad, middle / good))
+
+    def only(self, chosen: Mask) -> Distribution | None:
+        """All of the weight on the chosen examples."""
+        part = np.where(chosen, self.weights, 0.0)
+        if not part.any():
+            return None
+        return replace(self, weights=part * (self.weights.sum() / part.sum()))
+
+    def sample(self, rng: np.random.Generator) -> npt.NDArray[Any]:
+        """Counts of the examples drawn, or the weights; equal ones as counts."""
+        if self.n_draws is not None:
+            return weighted_bootstrap(self.weights, self.n_draws, rng)
+        if (self.weights == self.weights[0]).all():
+            return np.ones(len(self.weights), np.int64)
+        return np.asarray(self.weights * (len(self.weights) / self.weights.sum()))
+
+    def error(self, wrong: Mask) -> float:
+        """Probability of what is wrong."""
+        return float(self.weights[wrong].sum() / self.weights.sum())
+
+
+# -- learning --------------------------------------------------------------------------------------
+
+
+class Decided(NamedTuple):
+    """Who decides, as indices of members of shape (3, ..., 3), and how: codes of the examples."""
+
+    who: Integers
+    votes: npt.NDArray[Any]
+
+
+@dataclass
+class Filtering:
+    """Learns from three filtered sources, and so on down to single classifiers.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Class codes of the training examples.
+    train : callable
+        Given counts or weights of the examples and a number of its own, a trained member and its
+        votes on all the examples.
+    sequence : numpy.random.SeedSequence
+        Root of all randomness.
+    least : int, default=1
+        Where filtering leaves fewer examples, they are taken for none.
+    stops : callable, optional
+        Asked after each member; when it says True, no more are trained.
+    members, errors, sizes : list
+        The members so far, their errors on the sources they learnt from, the weight of the samples
+        they were trained with.
+
+    Examples
+    --------
+    A learner that errs on a random tenth of everything, and three of them:
+
+    >>> import numpy as np
+    >>> from orfeon.boosting.majority_of_three import Distribution, Filtering
+    >>> y, rng = np.zeros(100_000, int), np.random.default_rng(0)
+    >>> def train(weights, number):
+    ...     return "weak", (rng.random(100_000) < 0.1).astype(int)
+    >>> run = Filtering(y, train, np.random.SeedSequence(0))
+    >>> decided = run.learn(Distribution(np.ones(100_000)), 1)
+    >>> decided.who, round(float(np.mean(decided.votes != y)), 3)
+    (array([0, 1, 2]), 0.029)
+    """
+
+    labels: npt.NDArray[Any]
+    train: Callable[[npt.NDArray[Any], int], tuple[Any, npt.NDArray[Any]]]
+    sequence: np.random.SeedSequence
+    least: int = 1
+    stops: Callable[[], bool] = lambda: False
+    members: list[Any] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    sizes: list[float] = field(default_factory=list)
+
+    def learn(self, source: Source, depth: int, number: int = 0) -> Decided:
+        """Learn from a source.
+
+        Parameters
+        ----------
+        source : Source
+            Where examples come from.
+        depth : int
+            How often three are joined; 0 trains a single classifier.
+        number : int, default=0
+            The number of the first single classifier, for its randomness.
+
+        Returns
+        -------
+        Decided
+            Who decides, and how. The first of three decides alone where there is nothing left to
+            learn from: the first makes no error, or the first two never differ.
+        """
+        if depth == 0:
+            return self._learn_one(source, number)
+        step = 3 ** (depth - 1)
+        fresh = source.parts()
+        one = self.learn(fresh[0], depth - 1, number)
+        second = fresh[1].half(one.votes != self.labels)
+        if second is None or self._is_over(second):
+            return Decided(np.stack([one.who] * 3), one.votes)
+        two = self.learn(second, depth - 1, number + step)
+        third = fresh[2].only(one.votes != two.votes)
+        if third is None or self._is_over(third):
+            return Decided(np.stack([one.who, two.who, one.who]), one.votes)
+        three = self.learn(third, depth - 1, number + 2 * step)
+        votes = decide(np.stack([one.votes, two.votes, three.votes]))
+        return Decided(np.stack([one.who, two.who, three.who]), votes)
+
+    def _is_over(self, source: Source) -> bool:
+        return len(source) < self.least or self.stops()
+
+    def _learn_one(self, source: Source, number: int) -> Decided:
+        # A child of its own: the member's other choices come from the member's own generator.
+        rng = member_generator(self.sequence, number).spawn(1)[0]
+        given = source.sample(rng)
+        member, votes = self.train(given, number)
+        self.members.append(member)
+        self.errors.append(source.error(votes != self.labels))
+        self.sizes.append(float(given.sum()))
+        return Decided(np.array(len(self.members) - 1), votes)
