@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from orfeon import (
+    AdaBoostClassifier,
     BaggingClassifier,
     BoostingIGPClassifier,
     C45Classifier,
@@ -134,8 +135,11 @@ def test_what_is_not_in_the_table_is_refused(options, message):
         reproduce("martinez-3.2", **options)
 
 
-def test_methods_that_cannot_be_run_are_listed_and_not_counted():
-    found = reproduce("martinez-4.2", datasets=["twonorm"], methods=["c45", "boosting"], n_splits=1)
+def test_cells_that_were_not_run_are_listed_and_not_counted():
+    methods = ["c45", "boosting"]
+    both = reproduce("martinez-4.2", datasets=["twonorm"], methods=methods, n_splits=1, quick=True)
+    of_trees = tuple(record for record in both.records if record.method == "c45")
+    found = Reproduction(both.cells, of_trees)
     assert [str(cell) for cell in found.not_run] == ["twonorm boosting"]
     assert len(found.comparisons) == 1
     assert str(found).splitlines()[-1] == "Not run: 1 cells of boosting."
@@ -192,11 +196,13 @@ def test_smaller_ensembles_are_the_first_members_of_one_fit():
     """What is read off a large ensemble is what a small one would have done."""
     found = reproduce("martinez-3.3", datasets=["waveform"], n_splits=1)
     errors = {(record.method, record.config["T"]): record.error for record in found.records}
-    assert len(errors) == len(found.records) == 10
+    assert len(errors) == len(found.records) == 12
     X, y, X_test, y_test = Partitions("waveform", Sizes(300, 5000), stratified=False).draw(0)
     seed = PROTOCOLS["martinez-3.3"].random_state(0)
     cart = CARTClassifier(pruning="cv")
+    never_stops = {"on_failure": "bootstrap", "min_weight": 1e-8}
     small = {
+        ("boosting", "9"): AdaBoostClassifier(cart, 9, **never_stops, random_state=seed),
         ("bagging", "1"): BaggingClassifier(cart, 1, random_state=seed),
         ("bagging", "9"): BaggingClassifier(cart, 9, random_state=seed),
         ("igp_ensemble", "9"): IGPEnsembleClassifier(9, random_state=seed),
@@ -211,13 +217,17 @@ def test_smaller_ensembles_are_the_first_members_of_one_fit():
 
 def test_label_ensembles_are_smaller_when_quick():
     found = reproduce("martinez-4.2", datasets=["twonorm"], n_splits=1, quick=True)
-    assert len(found.comparisons) == 10
+    assert len(found.comparisons) == 11
     assert {record.members for record in found.records} == {1, 100}
     X, y, X_test, y_test = Partitions("twonorm", Sizes(300, 5000)).draw(0)
     seed = PROTOCOLS["martinez-4.2"].random_state(0)
     tree = C45Classifier(pruning=False, mdl_penalty=False, min_samples_leaf=1)
     switching = ClassSwitchingClassifier(tree, 100, relative_rate=0.2, random_state=seed)
+    boosting = AdaBoostClassifier(
+        C45Classifier(), 100, on_failure="bootstrap", min_weight=1e-8, random_state=seed
+    )
     expected = {
+        "twonorm boosting": boosting,
         "twonorm bagging": BaggingClassifier(C45Classifier(), 100, random_state=seed),
         "twonorm class_switching p_hat=1/5": switching,
     }

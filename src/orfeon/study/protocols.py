@@ -96,6 +96,18 @@ def _switched(method: str, name: str, rate: str, expected_warning: str | None = 
     return _run((cell,), 1000, build, _whole(cell.config), expected_warning)
 
 
+def _boosted(tree: Any, members: int, random_state: int, n_jobs: int | None) -> Any:
+    """AdaBoost.M1 that never stops: chapter 4 gives the details, after Webb (2000).
+
+    Members are trained with weights, none of which falls below 1e-8. After a member that errs on
+    half of the weight or on nothing, the examples are a new bootstrap sample with equal weights.
+    """
+    return orfeon.AdaBoostClassifier(
+        tree, n_estimators=members, sampling="weights", on_failure="bootstrap", min_weight=1e-8,
+        random_state=random_state, n_jobs=n_jobs,
+    )  # fmt: skip
+
+
 #: Chapter 3 takes the version of this problem without categories.
 _NUMERIC = {"german": "german_numeric"}
 #: Published on purpose: what flipping does at rates that are too large for it.
@@ -118,6 +130,12 @@ _IGP_ENSEMBLES = (
         lambda members, seed, jobs: orfeon.BaggingClassifier(
             orfeon.CARTClassifier(pruning="cv"),
             n_estimators=members, random_state=seed, n_jobs=jobs,
+        ),
+    ),
+    _sized(
+        "boosting", (9, 99),
+        lambda members, seed, jobs: _boosted(
+            orfeon.CARTClassifier(pruning="cv"), members, seed, jobs
         ),
     ),
     _sized(
@@ -149,6 +167,11 @@ _LABEL_ENSEMBLES = (
         lambda members, seed, jobs: orfeon.BaggingClassifier(
             orfeon.C45Classifier(), n_estimators=members, random_state=seed, n_jobs=jobs
         ),
+        _whole(""),
+    ),
+    _run(
+        (Cell("martinez-4.2", "boosting", ""),), 1000,
+        lambda members, seed, jobs: _boosted(orfeon.C45Classifier(), members, seed, jobs),
         _whole(""),
     ),
     *(_switched("class_switching", "ClassSwitchingClassifier", rate) for rate in _RATES),
