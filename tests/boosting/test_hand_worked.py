@@ -24,7 +24,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from tests.oracles.boosting import adaboost, adaboost_exponential, adaboost_m1
+from tests.oracles.boosting_script import play
 from tests.oracles.boosting_weak import Cut, all_cuts, best_stump
+
+from orfeon import AdaBoostClassifier
+from orfeon.boosting import edge_bound, error_bound, margin_bound
+from orfeon.boosting.adaboost import AdaBoostScheme
 
 POINTS = [(1, 6), (2, 7), (3, 5), (4, 2), (5, 3), (6, 9), (7, 1), (8, 10), (9, 4), (10, 8)]
 LABELS = [-1, -1, 1, 1, 1, 1, -1, 1, -1, 1]
@@ -106,3 +111,59 @@ def test_the_scores_of_the_points():
     by_hand += [a - b - c, a + b - c, a - b - c, a + b - c]
     np.testing.assert_allclose([float(s) for s in run.scores()], by_hand, rtol=1e-14)
     assert min(abs(s) for s in by_hand) == pytest.approx(0.5 * math.log(4 * 13 / 3 / 5.5))
+
+
+# --- the library ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def model():
+    return AdaBoostClassifier(n_estimators=3, random_state=0).fit(
+        np.array(POINTS, dtype=float), np.array(LABELS)
+    )
+
+
+def test_the_scheme_finds_every_weight():
+    said = [[(v + 1) // 2 for v in stump(POINTS)] for stump in STUMPS]
+    scheme = AdaBoostScheme(np.array(CODES), np.ones(10), 2)
+    run, learner, _ = play(scheme, said)
+    found = np.array([*learner.weights, scheme.weights])
+    by_hand = np.array([[float(w) for w in row] for row in WEIGHTS])
+    np.testing.assert_allclose(found, by_hand, rtol=1e-14)
+    np.testing.assert_allclose([j.error for j in run.judgements], [0.2, 0.1875, 2 / 13], rtol=1e-14)
+    np.testing.assert_allclose([j.vote for j in run.judgements], ALPHAS, rtol=1e-14)
+
+
+def test_the_estimator_finds_the_three_stumps_and_their_votes(model):
+    forest = model.members_
+    roots = forest.tree_start[:-1]
+    assert forest.attribute[roots].tolist() == [0, 1, 0]
+    assert forest.threshold[roots].tolist() == [2.5, 7.5, 6.5]
+    np.testing.assert_allclose(model.errors_, [0.2, 0.1875, 2 / 13], rtol=1e-14)
+    np.testing.assert_allclose(model.member_weights_, ALPHAS, rtol=1e-14)
+
+
+def test_the_estimator_decides_as_by_hand_at_every_stage(model):
+    X = np.array(POINTS, dtype=float)
+    staged = [int(np.sum(decided != LABELS)) for decided in model.staged_predict(X)]
+    assert staged == [2, 3, 0]
+    a, b, c = ALPHAS
+    by_hand = [-a - b + c, -a - b + c, a - b + c, a - b + c, a - b + c, a + b + c]
+    by_hand += [a - b - c, a + b - c, a - b - c, a + b - c]
+    np.testing.assert_allclose(model.decision_function(X), by_hand, rtol=1e-13)
+    shares = (1 + np.array(by_hand) / sum(ALPHAS)) / 2
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], shares, rtol=1e-13)
+
+
+def test_the_bounds_by_hand(model):
+    np.testing.assert_allclose(model.error_bounds_, BOUNDS, rtol=1e-14)
+    np.testing.assert_allclose(error_bound([float(e) for e in ERRORS]), BOUNDS, rtol=1e-14)
+    # edges 3/10, 5/16, 9/26: squares 9/100, 25/256, 81/676
+    edges = [9 / 100, 9 / 100 + 25 / 256, 9 / 100 + 25 / 256 + 81 / 676]
+    by_hand = [math.exp(-2 * s) for s in edges]
+    np.testing.assert_allclose(model.edge_bounds_, by_hand, rtol=1e-14)
+    np.testing.assert_allclose(edge_bound([float(e) for e in ERRORS]), by_hand, rtol=1e-14)
+    # at theta = 1/4 every factor sqrt(e^(1 - theta) (1 - e)^(1 + theta)) gains odds^(theta / 2)
+    at_quarter = BOUNDS[2] * (4 * 13 / 3 * 11 / 2) ** 0.125
+    assert model.margin_bound(0.25) == pytest.approx(at_quarter, rel=1e-14)
+    assert margin_bound([float(e) for e in ERRORS], 0.25) == pytest.approx(at_quarter, rel=1e-14)
