@@ -1,0 +1,276 @@
+"""AdaBoost.R: regression as a yes-or-no question about every number.
+
+Targets are taken to [0, 1]. A prediction h of an example with target y_i answers, for every y,
+whether y is at least y_i: wrongly so between y_i and h. AdaBoost on these questions, where the
+question y weighs ``|y - y_i|`` at first, is AdaBoost.R: an example has a weight for every y, which
+:class:`orfeon.boosting.piecewise_linear.PiecewiseLinearWeights` keeps exactly.
+
+References
+----------
+Freund and Schapire (1997). A decision-theoretic generalization of on-line learning and an
+application to boosting. Journal of Computer and System Sciences 55(1), 119-139.
+"""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.boosting.base import BOOSTED
+from orfeon.boosting.learners import Sampling
+from orfeon.boosting.loop import HALF, Hears, Judgement, Scheme
+from orfeon.boosting.piecewise_linear import PiecewiseLinearWeights
+from orfeon.boosting.regression import MedianBooster, distances, perfect_vote
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples
+
+Floats = npt.NDArray[np.float64]
+
+
+def squared_error_bound(errors: npt.ArrayLike, votes: npt.ArrayLike, spread: float = 1.0) -> Floats:
+    """Bound of the mean squared training error of AdaBoost.R.
+
+    Parameters
+    ----------
+    errors : array of shape (n_rounds,)
+        Error e of each member in its round.
+    votes : array of shape (n_rounds,)
+        Its vote v, not negative.
+    spread : float, default=1.0
+        The (weighted) mean of ``(y - min(y))**2 + (max(y) - y)**2``; at most one for targets
+        from 0 to 1.
+
+    Returns
+    -------
+    ndarray of shape (n_rounds,)
+        The bound after each round.
+
+    Notes
+    -----
+    Of the questions that a weighted median answers wrongly, those of one example weigh half of
+    its squared error, and all of its questions half of what the spread is the mean of. So the
+    bound of AdaBoost's error, the product of ``e exp(v / 2) + (1 - e) exp(-v / 2)``, bounds the
+    mean squared error as a share of the spread. With the votes of AdaBoost.R, ln((1 - e) / e), the
+    factors are ``2 sqrt(e (1 - e))``: this is theorem 12 of Freund and Schapire (1997), who put
+    one in the place of the spread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.adaboost_r import squared_error_bound
+    >>> squared_error_bound([0.1, 0.2], np.log([9, 4])).round(3)
+    array([0.6 , 0.48])
+    """
+    e, v = np.asarray(errors, dtype=np.float64), np.asarray(votes, dtype=np.float64)
+    # A member without error outweighs all others.
+    factors = np.where(e == 0, 0.0, e * np.exp(v / 2) + (1 - e) * np.exp(-v / 2))
+    return np.asarray(spread * np.cumprod(factors))
+
+
+class AdaBoostRScheme(Scheme):
+    """The two formulas of AdaBoost.R.
+
+    Parameters
+    ----------
+    targets : ndarray of shape (n_rows,)
+        Targets, on any scale.
+    weights : ndarray of shape (n_rows,)
+        Sample weights, on any scale.
+
+    Examples
+    --------
+    The questions between targets and predictions are a tenth of the whole; once the others are
+    divided by nine they are half of it.
+
+    >>> import numpy as np
+    >>> from orfeon.boosting.adaboost_r import AdaBoostRScheme
+    >>> scheme = AdaBoostRScheme(np.array([0.0, 5.0, 10.0]), np.ones(3))
+    >>> said = np.array([5.0, 5.0, 10.0])
+    >>> judgement = scheme.judge(said)
+    >>> round(judgement.error, 4), round(judgement.vote, 4)
+    (0.1, 2.1972)
+    >>> scheme.reweigh(said, judgement, np.random.default_rng(0))
+    >>> round(scheme.judge(said).error, 4)
+    0.5
+    """
+
+    hears: ClassVar[Hears] = "predictions"
+
+    def __init__(self, targets: Floats, weights: Floats) -> None:
+        self._labels = np.asarray(targets, dtype=np.float64)
+        self._low, self._high = float(self._labels.min()), float(self._labels.max())
+        self.questions = PiecewiseLinearWeights(self._to_unit(self._labels), weights)
+        self.total_vote = 0.0
+
+    @property
+    def weights(self) -> Floats:
+        """The weight of each example: that of all its questions."""
+        return self.questions.mass()
+
+    @property
+    def labels(self) -> Floats:
+        """Targets."""
+        return self._labels
+
+    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+        """Weight of the questions answered wrongly, and the logarithm of the odds of the others.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows,)
+            Predictions; those outside the range of the targets count as its ends.
+
+        Returns
+        -------
+        Judgement
+            Not kept at an error above one half.
+        """
+        wrong = self.questions.mass_between(self._points(said))
+        error = fsum(wrong.tolist()) / fsum(self.weights.tolist())
+        if error == 0:
+            return Judgement(0.0, perfect_vote(self.total_vote), ends=True)
+        if error > 1.0 - HALF:
+            return Judgement(error, 0.0, keep=False, ends=True)
+        vote = max(0.0, float(np.log((1.0 - error) / error)))
+        self.total_vote += vote
+        return Judgement(error, vote)
+
+    def reweigh(
+        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+    ) -> None:
+        """Multiply the weight of what is answered rightly by beta, the odds of the error.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows,)
+            Predictions.
+        judgement : Judgement
+            The member's.
+        rng : numpy.random.Generator
+            Not used.
+        """
+        self.questions.scale_outside(self._points(said), -judgement.vote)
+
+    def _to_unit(self, numbers: Floats) -> Floats:
+        width = self._high - self._low
+        clipped = np.clip(numbers, self._low, self._high)
+        return np.asarray((clipped - self._low) / (width if width > 0 else 1.0))
+
+    def _points(self, said: npt.NDArray[Any]) -> Floats:
+        right = distances(said, self._labels) == 0
+        return np.where(right, self.questions.targets, self._to_unit(np.asarray(said)))
+
+
+@documented(
+    estimator="a :class:`orfeon.CARTRegressor` of ``max_depth=3``, as is usual in boosting "
+    "for\n        regression",
+    n_estimators="50",
+)
+class AdaBoostRRegressor(MedianBooster):
+    """Weighted median of regressors, each trained on what the median of those before got wrong.
+
+    Parameters
+    ----------
+    <estimator>
+    n_estimators : int, default=50
+        Members at most.
+    sampling : {"weights", "resample"}, default="weights"
+        Whether members are trained with weights, or on samples that are drawn by the weights. An
+        estimator that takes no weights is always given a sample.
+    <stopping>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <boosted>
+    betas_ : ndarray of shape (n_members,)
+        Odds of the errors, e / (1 - e).
+    squared_error_bounds_ : ndarray of shape (n_members,)
+        Bound of the mean squared training error after each member, see
+        :func:`orfeon.boosting.adaboost_r.squared_error_bound`.
+    target_range_ : tuple of float
+        The least and the largest target of the training examples.
+
+    See Also
+    --------
+    AdaBoostR2Regressor : A simpler relative, with one weight for each example.
+
+    Notes
+    -----
+    Targets are taken to [0, 1] by their range. What members predict outside of that range, as a
+    linear model may, counts as the end of it, in training and in ``predict``: members are at most
+    as far off as that, and the bound holds. Predictions that differ from the target by rounding
+    alone are right.
+
+    The run ends when a member's error is above one half; that member is dropped. At exactly one
+    half it is kept, without a vote. A member without any error ends the run with a vote that
+    outweighs all others, as its infinite vote in the textbook would. A first member that fails is
+    kept alone, with a warning.
+
+    Weights gather next to the targets, where a member has to be on the right side of each: runs
+    of weak members, such as stumps, soon end. Unpruned trees with ``sampling="resample"`` do well.
+
+    References
+    ----------
+    Freund and Schapire (1997). A decision-theoretic generalization of on-line learning and an
+    application to boosting. Journal of Computer and System Sciences 55(1), 119-139.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.adaboost_r import AdaBoostRRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> X_test, y_test = make_friedman1(2000, random_state=1)
+    >>> boosted = AdaBoostRRegressor(random_state=0).fit(X, y)
+    >>> round(boosted.score(X_test, y_test), 2)
+    0.64
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
+
+    target_range_: tuple[float, float]
+    _spread: float
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 50,
+        *,
+        sampling: Sampling = "weights",
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.sampling = sampling
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _scheme(self, examples: Examples) -> Scheme:
+        y = examples.labels
+        low, high = float(y.min()), float(y.max())
+        self.target_range_ = low, high
+        self._spread = float(np.average((y - low) ** 2 + (high - y) ** 2, weights=examples.weights))
+        return AdaBoostRScheme(y, examples.weights)
+
+    def _say(self, members: Any, rows: Any) -> npt.NDArray[Any]:
+        return np.asarray(np.clip(super()._say(members, rows), *self.target_range_))
+
+    @property
+    def squared_error_bounds_(self) -> Floats:
+        """Bound of the mean squared training error after each member."""
+        return squared_error_bound(self.errors_, self.member_weights_, self._spread)

@@ -1,0 +1,247 @@
+"""AdaBoost.R2: boosting for regression with one weight for each example.
+
+A member's loss on an example is its distance from the target, divided by the largest such distance
+so that it is from 0 to 1. The larger the loss, the less the weight of the example is reduced.
+
+References
+----------
+Drucker (1997). Improving regressors using boosting techniques. Proceedings of the 14th
+International Conference on Machine Learning, 107-115.
+"""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils._param_validation import StrOptions
+
+from orfeon.boosting.base import BOOSTED
+from orfeon.boosting.learners import Sampling
+from orfeon.boosting.loop import HALF, Hears, Judgement, Scheme
+from orfeon.boosting.regression import MedianBooster, distances, perfect_vote
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples
+
+Floats = npt.NDArray[np.float64]
+Loss = Literal["linear", "square", "exponential"]
+
+
+def scaled_losses(away: Floats, loss: Loss = "linear") -> Floats:
+    """Losses from 0 to 1: of the distance from the target, as a share of the largest.
+
+    Parameters
+    ----------
+    away : ndarray of shape (n_rows,)
+        Distances of predictions from targets.
+    loss : {"linear", "square", "exponential"}, default="linear"
+        The share s itself, its square, or 1 - exp(-s).
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Losses; all 0 if the distances are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.adaboost_r2 import scaled_losses
+    >>> scaled_losses(np.array([0.0, 3.0, 6.0]))
+    array([0. , 0.5, 1. ])
+    >>> scaled_losses(np.array([0.0, 3.0, 6.0]), "exponential").round(3)
+    array([0.   , 0.393, 0.632])
+    """
+    largest = float(away.max())
+    shares = away / largest if largest > 0 else np.zeros(len(away))
+    if loss == "linear":
+        return np.asarray(shares)
+    if loss == "square":
+        return np.asarray(shares**2)
+    return np.asarray(-np.expm1(-shares))
+
+
+class AdaBoostR2Scheme(Scheme):
+    """The two formulas of AdaBoost.R2.
+
+    Parameters
+    ----------
+    targets : ndarray of shape (n_rows,)
+        Targets.
+    weights : ndarray of shape (n_rows,)
+        Sample weights, on any scale.
+    loss : {"linear", "square", "exponential"}, default="linear"
+        What distances from the target cost.
+
+    Examples
+    --------
+    A member that misses one of five examples has a vote of ln 4; then half of the weight is on it:
+
+    >>> import numpy as np
+    >>> from orfeon.boosting.adaboost_r2 import AdaBoostR2Scheme
+    >>> scheme = AdaBoostR2Scheme(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.ones(5))
+    >>> said = np.array([1.0, 2.0, 3.0, 4.0, 9.0])
+    >>> judgement = scheme.judge(said)
+    >>> judgement.error, round(judgement.vote, 4)
+    (0.2, 1.3863)
+    >>> scheme.reweigh(said, judgement, np.random.default_rng(0))
+    >>> scheme.weights / scheme.weights.sum()
+    array([0.125, 0.125, 0.125, 0.125, 0.5  ])
+    """
+
+    hears: ClassVar[Hears] = "predictions"
+
+    def __init__(self, targets: Floats, weights: Floats, loss: Loss = "linear") -> None:
+        self._labels = np.asarray(targets, dtype=np.float64)
+        self._initial = np.asarray(weights, dtype=np.float64)
+        # Logarithms of what the weights are multiplied by: these do not underflow.
+        self._log_factors = np.zeros(len(self._labels))
+        self.loss = loss
+        self.total_vote = 0.0
+
+    @property
+    def weights(self) -> Floats:
+        """Weights of the examples, on the scale on which the largest factor so far is one."""
+        return np.asarray(self._initial * np.exp(self._log_factors))
+
+    @property
+    def labels(self) -> Floats:
+        """Targets."""
+        return self._labels
+
+    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+        """Weighted average of the losses, and the logarithm of (1 - average) / average.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows,)
+            Predictions.
+
+        Returns
+        -------
+        Judgement
+            Not kept at an average of one half or more.
+        """
+        weights = self.weights
+        losses = scaled_losses(distances(said, self._labels), self.loss)
+        average = fsum((weights * losses).tolist()) / fsum(weights.tolist())
+        if average == 0:
+            return Judgement(0.0, perfect_vote(self.total_vote), ends=True)
+        if average >= HALF:
+            return Judgement(average, 0.0, keep=False, ends=True)
+        vote = float(np.log((1.0 - average) / average))
+        self.total_vote += vote
+        return Judgement(average, vote)
+
+    def reweigh(
+        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+    ) -> None:
+        """Multiply the weight of an example of loss L by beta to the power of 1 - L.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows,)
+            Predictions.
+        judgement : Judgement
+            The member's.
+        rng : numpy.random.Generator
+            Not used.
+        """
+        losses = scaled_losses(distances(said, self._labels), self.loss)
+        self._log_factors -= judgement.vote * (1.0 - losses)
+        self._log_factors -= self._log_factors.max()
+
+
+@documented(
+    estimator="a :class:`orfeon.CARTRegressor` of ``max_depth=3``, as is usual in boosting "
+    "for\n        regression",
+    n_estimators="50",
+)
+class AdaBoostR2Regressor(MedianBooster):
+    """Weighted median of regressors, each trained on what the one before was farthest off on.
+
+    Parameters
+    ----------
+    <estimator>
+    n_estimators : int, default=50
+        Members at most.
+    loss : {"linear", "square", "exponential"}, default="linear"
+        What the distance from the target costs, as a share s of the largest: s, its square, or
+        1 - exp(-s).
+    sampling : {"weights", "resample"}, default="resample"
+        Whether members are trained with weights, or on samples that are drawn by the weights, as
+        in the paper. An estimator that takes no weights is always given a sample.
+    <stopping>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <boosted>
+    betas_ : ndarray of shape (n_members,)
+        Odds of the errors, e / (1 - e).
+
+    See Also
+    --------
+    AdaBoostRRegressor : Has a bound of its training error.
+
+    Notes
+    -----
+    The error of a member is the weighted average of its losses. The run ends when that is one half
+    or more; the member is dropped. A member without any error ends the run with a vote that
+    outweighs all others. A first member that fails is kept alone, with a warning. Predictions that
+    differ from the target by rounding alone are right.
+
+    Losses are shares of the largest, so an outlier makes all others small and draws the weight.
+
+    References
+    ----------
+    Drucker (1997). Improving regressors using boosting techniques. Proceedings of the 14th
+    International Conference on Machine Learning, 107-115.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.adaboost_r2 import AdaBoostR2Regressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> X_test, y_test = make_friedman1(2000, random_state=1)
+    >>> boosted = AdaBoostR2Regressor(random_state=0).fit(X, y)
+    >>> round(boosted.score(X_test, y_test), 2)
+    0.71
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BOOSTED,
+        "loss": [StrOptions({"linear", "square", "exponential"})],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 50,
+        *,
+        loss: Loss = "linear",
+        sampling: Sampling = "resample",
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.loss = loss
+        self.sampling = sampling
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _scheme(self, examples: Examples) -> Scheme:
+        return AdaBoostR2Scheme(examples.labels, examples.weights, self.loss)

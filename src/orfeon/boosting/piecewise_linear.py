@@ -1,0 +1,177 @@
+"""Weights that are functions of the target, as AdaBoost.R needs them.
+
+An example with target y_i is, to AdaBoost.R, one question for each y in [0, 1]: is y at least y_i?
+The nearer y is to y_i the less a wrong answer matters: the weight of a question is ``|y - y_i|``.
+A member that predicts h answers the questions between y_i and h wrongly; boosting multiplies the
+weights of all the others by a factor. So the weight stays piecewise linear in y. It is kept as the
+places where it is cut and a factor for each piece, and its integrals are sums of closed forms.
+
+References
+----------
+Freund and Schapire (1997). A decision-theoretic generalization of on-line learning and an
+application to boosting. Journal of Computer and System Sciences 55(1), 119-139.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+class PiecewiseLinearWeights:
+    """The weight of each example as a function of y: ``factor(y) * |y - target|`` on [0, 1].
+
+    Factors are kept as logarithms, so they do not underflow however often they are multiplied.
+    What is said about weights is said up to one positive factor that all of them share.
+
+    Parameters
+    ----------
+    targets : ndarray of shape (n_rows,)
+        Targets, from 0 to 1.
+    weights : ndarray of shape (n_rows,), optional
+        Sample weights: what the weight of each example is multiplied by. One by default.
+
+    Attributes
+    ----------
+    cuts : ndarray of shape (n_pieces + 1, n_rows)
+        Where the pieces of each example begin and end, in increasing order from 0 to 1. Pieces may
+        be empty.
+    log_factors : ndarray of shape (n_pieces, n_rows)
+        Logarithm of the factor of each piece.
+
+    Examples
+    --------
+    Of a target of 1/2, a quarter of the weight is between 1/2 and 1/2 + sqrt(1/8).
+
+    >>> import numpy as np
+    >>> from orfeon.boosting.piecewise_linear import PiecewiseLinearWeights
+    >>> weights = PiecewiseLinearWeights(np.array([0.5]))
+    >>> point = np.array([0.5 + np.sqrt(1 / 8)])
+    >>> weights.mass_between(point) / weights.mass()
+    array([0.25])
+
+    All but that is divided by three, so then it is half of what there is.
+
+    >>> weights.scale_outside(point, np.log(1 / 3))
+    >>> weights.mass_between(point) / weights.mass()
+    array([0.5])
+    """
+
+    def __init__(self, targets: Floats, weights: Floats | None = None) -> None:
+        self.targets = np.array(targets, dtype=np.float64)
+        self._check_points("targets", self.targets)
+        n_rows = len(self.targets)
+        self._weights = np.ones(n_rows) if weights is None else np.array(weights, dtype=np.float64)
+        self.cuts = np.stack([np.zeros(n_rows), self.targets, np.ones(n_rows)])
+        self.log_factors = np.zeros((2, n_rows))
+        self._factors = np.ones((2, n_rows))
+        self._mass: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def mass(self) -> Floats:
+        """The integral of each example's weight over all y.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Integrals, up to the factor that all weights share.
+        """
+        if self._mass is None:
+            self._mass = self._integrate(self.cuts)
+        return self._mass.copy()
+
+    def mass_between(self, points: Floats) -> Floats:
+        """The integral of each example's weight between its target and a point.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n_rows,)
+            A point in [0, 1] for each example, on either side of its target.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Integrals, none negative, up to the factor that all weights share.
+        """
+        low, high = self._ends(points)
+        return self._integrate(np.clip(self.cuts, low, high))
+
+    def density(self, y: float) -> Floats:
+        """The weight of each example at one y.
+
+        Parameters
+        ----------
+        y : float
+            Where, from 0 to 1. At a cut, the piece above it counts.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Weights, up to the factor that all weights share.
+        """
+        piece = np.clip((self.cuts[1:-1] <= y).sum(axis=0), 0, len(self.log_factors) - 1)
+        factor = self._factors[piece, np.arange(len(self))]
+        return np.asarray(self._weights * factor * np.abs(y - self.targets))
+
+    def scale_outside(self, points: Floats, log_factor: float) -> None:
+        """Multiply the weight of each example where it is not between its target and a point.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n_rows,)
+            A point in [0, 1] for each example; its weight is cut there.
+        log_factor : float
+            Logarithm of the factor.
+        """
+        low, high = self._ends(points)
+        self._cut(np.asarray(points, dtype=np.float64))
+        inside = (self.cuts[:-1] >= low) & (self.cuts[1:] <= high)
+        self.log_factors = np.where(inside, self.log_factors, self.log_factors + log_factor)
+        # The largest factor becomes one, so that the mass never vanishes; empty pieces aside.
+        there = self._areas(self.cuts) > 0
+        if there.any():
+            self.log_factors -= self.log_factors[there].max()
+        self._factors = np.exp(np.minimum(self.log_factors, 0.0))
+        self._mass = None
+
+    def _cut(self, points: Floats) -> None:
+        """Cut one piece of each example in two."""
+        n_pieces, n_rows = self.log_factors.shape
+        # Inserting p into a sorted list c gives max(c[j - 1], min(c[j], p)) at j.
+        below = np.concatenate([np.full((1, n_rows), -np.inf), self.cuts])
+        above = np.concatenate([self.cuts, np.full((1, n_rows), np.inf)])
+        # A point at the very end is cut off before it, so that there is a piece to be halved.
+        place = np.clip((self.cuts <= points).sum(axis=0), 1, n_pieces)
+        self.cuts = np.maximum(below, np.minimum(above, points))
+        stays = np.arange(n_pieces + 1)[:, None] < place
+        twice = np.concatenate([self.log_factors, self.log_factors[-1:]])
+        self.log_factors = np.where(
+            stays, twice, np.concatenate([self.log_factors[:1], self.log_factors])
+        )
+
+    def _integrate(self, cuts: Floats) -> Floats:
+        """Integrals over pieces with these ends, added up over each example."""
+        return np.asarray(self._weights * (self._factors * self._areas(cuts)).sum(axis=0))
+
+    def _areas(self, cuts: Floats) -> Floats:
+        """The integral of ``|y - target|`` over each piece; none has the target inside."""
+        distances = np.abs(cuts - self.targets)
+        return np.asarray((cuts[1:] - cuts[:-1]) * (distances[1:] + distances[:-1]) / 2)
+
+    def _ends(self, points: Floats) -> tuple[Floats, Floats]:
+        points = np.asarray(points, dtype=np.float64)
+        self._check_points("points", points)
+        if points.shape != self.targets.shape:
+            raise ValueError(
+                f"points has shape {points.shape}; one for each of {len(self)} targets is expected."
+            )
+        return np.minimum(points, self.targets), np.maximum(points, self.targets)
+
+    @staticmethod
+    def _check_points(name: str, points: Floats) -> None:
+        if points.ndim != 1 or not ((points >= 0) & (points <= 1)).all():
+            raise ValueError(f"{name} must be numbers from 0 to 1, one for each example.")
