@@ -10,6 +10,11 @@ __version__ = "0.1.0"
 #: Public names and the modules they live in; imported on first use, so `import orfeon` stays light.
 _HOMES = {
     "AdaBoostClassifier": "orfeon.boosting",
+    "AdaBoostM2Classifier": "orfeon.boosting",
+    "AdaBoostMHClassifier": "orfeon.boosting",
+    "AdaBoostOCClassifier": "orfeon.boosting",
+    "AdaBoostPairwiseClassifier": "orfeon.boosting",
+    "ArcX4Classifier": "orfeon.boosting",
     "BaggingClassifier": "orfeon.ensembles",
     "BaggingRegressor": "orfeon.ensembles",
     "BoostingIGPClassifier": "orfeon.ensembles",
@@ -26,6 +31,7 @@ _HOMES = {
     "IGPCommitteesClassifier": "orfeon.ensembles",
     "IGPEnsembleClassifier": "orfeon.ensembles",
     "IGPTreeClassifier": "orfeon.trees",
+    "MultiBoostClassifier": "orfeon.boosting",
     "ObliqueForestClassifier": "orfeon.ensembles",
     "ObliqueForestRegressor": "orfeon.ensembles",
     "ObliqueTreeClassifier": "orfeon.trees",
@@ -63,6 +69,12 @@ _HOMES = {
 if TYPE_CHECKING:
     from orfeon.boosting import (
         AdaBoostClassifier,
+        AdaBoostM2Classifier,
+        AdaBoostMHClassifier,
+        AdaBoostOCClassifier,
+        AdaBoostPairwiseClassifier,
+        ArcX4Classifier,
+        MultiBoostClassifier,
     )
     from orfeon.combining import early_decision
     from orfeon.ensembles import (
@@ -117,6 +129,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AdaBoostClassifier",
+    "AdaBoostM2Classifier",
+    "AdaBoostMHClassifier",
+    "AdaBoostOCClassifier",
+    "AdaBoostPairwiseClassifier",
+    "ArcX4Classifier",
     "BaggingClassifier",
     "BaggingRegressor",
     "BoostingIGPClassifier",
@@ -133,6 +150,7 @@ __all__ = [
     "IGPCommitteesClassifier",
     "IGPEnsembleClassifier",
     "IGPTreeClassifier",
+    "MultiBoostClassifier",
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",
     "ObliqueTreeClassifier",

@@ -228,7 +228,7 @@ class _Rounds:
         known: tuple[Floats, Floats] = (np.zeros(0), np.zeros(0))
         if before is not None:
             known = (ensemble.member_weights_, ensemble.errors_)
-        self.votes, self.errors = (list(map(float, numbers)) for numbers in known)
+        self.votes, self.errors = (list(numbers) for numbers in known)
         self.losses: list[float] = []
         self.validation = validation
         if validation is not None:
@@ -248,7 +248,7 @@ class _Rounds:
         if self.validation is not None:
             self._hear(self.ensemble._say(one.member, self.rows)[0], one.judgement.vote)
 
-    def _hear(self, said: npt.NDArray[Any], vote: float) -> None:
+    def _hear(self, said: npt.NDArray[Any], vote: Any) -> None:
         assert self.validation is not None
         examples = self.validation.examples
         self.tally.add(said, vote)

@@ -54,7 +54,7 @@ class _WeightedMembers:
             some = self.members_.subset(range(first, last))
             votes = self.member_weights_[first:last]
             for said, vote in zip(self._say(some, rows), votes, strict=True):
-                tally.add(said, float(vote))
+                tally.add(said, vote)
                 yield tally
 
     def _last_stage(self, rows: Any) -> Tally:
@@ -75,8 +75,8 @@ class WeightedVoteMixin(TabularClassifierMixin, _WeightedMembers):
     def _as_decision(self, sums: Floats) -> Floats:
         return sums[:, 1] - sums[:, 0] if sums.shape[1] == 2 else sums.copy()
 
-    def _as_shares(self, sums: Floats, total: float) -> Floats:
-        return sums / total
+    def _as_shares(self, sums: Floats, total: Any) -> Floats:
+        return np.asarray(sums / total)
 
     def votes(self, X: Any) -> npt.NDArray[np.int32]:
         """Class that each member votes for.
@@ -123,7 +123,7 @@ class WeightedVoteMixin(TabularClassifierMixin, _WeightedMembers):
         ndarray of shape (n_rows, n_classes)
             Shares, in the order of ``classes_``.
         """
-        return self._as_shares(self._sums(X), float(self.member_weights_.sum()))
+        return self._as_shares(self._sums(X), self.member_weights_.sum(axis=0))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of :meth:`predict_proba`.

@@ -34,8 +34,8 @@ class Judgement(NamedTuple):
     ----------
     error : float
         Its weighted error, or pseudo-loss.
-    vote : float
-        The weight of its vote.
+    vote : float or ndarray
+        The weight of its vote; one for each problem where members answer several.
     keep : bool, default=True
         Whether it is a member of the ensemble; if not, it has failed.
     ends : bool, default=False
@@ -43,7 +43,7 @@ class Judgement(NamedTuple):
     """
 
     error: float
-    vote: float
+    vote: Any
     keep: bool = True
     ends: bool = False
 
@@ -95,6 +95,11 @@ class Scheme(ABC):
         rng : numpy.random.Generator
             The member's generator, for schemes that draw weights.
         """
+
+    @property
+    def stand_in_vote(self) -> Any:
+        """The vote of a member that is no better than chance, where there is no other."""
+        return 1.0
 
     def begin(self, rng: np.random.Generator) -> None:  # noqa: B027  most schemes do nothing
         """What is done before the first round.
@@ -177,7 +182,7 @@ def boost(run: Run, learner: Learner, sequence: np.random.SeedSequence) -> Itera
     ------
     Round
         The members that are kept. Where the run ends before there is one, the last that was
-        trained stands in, with a vote of 1, so that there is something to decide by.
+        trained stands in, so that there is something to decide by.
 
     Examples
     --------
@@ -217,4 +222,4 @@ def boost(run: Run, learner: Learner, sequence: np.random.SeedSequence) -> Itera
             yield Round(member, judgement)
         elif run.ended and run.n_kept == 0:
             run.n_kept = 1
-            yield Round(member, judgement._replace(vote=1.0))
+            yield Round(member, judgement._replace(vote=scheme.stand_in_vote))

@@ -27,18 +27,18 @@ class Tally(ABC):
     def __init__(self, n_rows: int, n_classes: int) -> None:
         self.n_rows = n_rows
         self.sums: Floats = np.zeros((n_rows, n_classes))
-        self.total = 0.0
+        self.total: Any = 0.0
 
     @abstractmethod
-    def add(self, said: npt.NDArray[Any], vote: float) -> None:
+    def add(self, said: npt.NDArray[Any], vote: Any) -> None:
         """Hear one more member.
 
         Parameters
         ----------
         said : ndarray
             What it says of the examples.
-        vote : float
-            The weight of its vote.
+        vote : float or ndarray
+            The weight of its vote; one for each problem where members answer several.
         """
 
     def decide(self) -> npt.NDArray[Any]:

@@ -1,0 +1,203 @@
+"""AdaBoost.M2: boosting several classes by the pseudo-loss over mislabels.
+
+References
+----------
+Freund and Schapire (1997). A decision-theoretic generalization of on-line learning and an
+application to boosting. Journal of Computer and System Sciences 55(1), 119-139.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.boosting.adaboost import PERFECT
+from orfeon.boosting.base import BOOSTED, BoostedEnsemble
+from orfeon.boosting.bounds import pseudo_loss_bound
+from orfeon.boosting.deciding import WeightedVoteMixin
+from orfeon.boosting.learners import Sampling
+from orfeon.boosting.loop import HALF, Hears, Judgement, Scheme
+from orfeon.boosting.mislabels import MislabelWeights
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.voting import CLASS_WEIGHT
+from orfeon.trees.cart import CARTClassifier
+
+Floats = npt.NDArray[np.float64]
+
+
+class M2Scheme(Scheme):
+    """The two formulas of AdaBoost.M2.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Class codes.
+    weights : ndarray of shape (n_rows,)
+        Weights of the examples, on any scale.
+    n_classes : int
+        Number of classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.adaboost_m2 import M2Scheme
+    >>> scheme = M2Scheme(np.array([0, 1, 2]), np.ones(3), 3)
+    >>> said = np.array([[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.4, 0.4, 0.2]])
+    >>> judgement = scheme.judge(said)
+    >>> round(judgement.error, 4), round(judgement.vote, 4)
+    (0.4, 0.4055)
+    >>> scheme.reweigh(said, judgement, np.random.default_rng(0))
+    >>> scheme.weights.round(3)
+    array([0.32 , 0.32 , 0.361])
+    """
+
+    hears: ClassVar[Hears] = "supports"
+
+    def __init__(self, labels: npt.NDArray[Any], weights: Floats, n_classes: int) -> None:
+        self.mislabels = MislabelWeights(labels, weights, n_classes)
+        self.n_classes = n_classes
+        self._given = weights
+        self.total_vote = 0.0
+
+    @property
+    def weights(self) -> Floats:
+        """Weight of all mislabels of each example; with one class there are none."""
+        return self._given if self.n_classes < 2 else self.mislabels.of_examples
+
+    @property
+    def labels(self) -> npt.NDArray[Any]:
+        """Class codes."""
+        return self.mislabels.labels
+
+    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+        """Pseudo-loss, and a vote of log(1 / beta) for beta = e / (1 - e).
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows, n_classes)
+            Plausibility of each class, from 0 to 1.
+
+        Returns
+        -------
+        Judgement
+            Ends the run at a pseudo-loss of 1/2 or more, or of 0.
+        """
+        error = self.mislabels.pseudo_loss(said)
+        if error <= 0:  # it outweighs all others, as its infinite vote would
+            return Judgement(0.0, float(max(2 * PERFECT, 2 * self.total_vote)), ends=True)
+        if error >= HALF:
+            return Judgement(error, 0.0, keep=False, ends=True)
+        vote = float(np.log((1.0 - error) / error))
+        self.total_vote += vote
+        return Judgement(error, vote)
+
+    def reweigh(
+        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+    ) -> None:
+        """Multiply the mislabel (i, y) by beta to the power of (1 + h(x, y_i) - h(x, y)) / 2.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows, n_classes)
+            Plausibilities.
+        judgement : Judgement
+            The member's.
+        rng : numpy.random.Generator
+            Not used.
+        """
+        exponent = 0.5 * (1.0 + self.mislabels.own(said) - said)
+        self.mislabels.multiply(np.exp(-judgement.vote * exponent))
+
+
+@documented(estimator="a :class:`orfeon.CARTClassifier` with ``max_depth=2``", n_estimators="50")
+class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
+    """Weighted sum of class plausibilities, boosted by how well they tell right from wrong classes.
+
+    AdaBoost.M1 needs members that are right on more than half of the weight, which with many
+    classes is a lot to ask. Here a member need only find the right class more plausible than the
+    wrong ones a little more often than not.
+
+    Parameters
+    ----------
+    <estimator>
+    n_estimators : int, default=50
+        Members at most. The run ends early when the pseudo-loss of a member is 1/2 or more, or 0.
+    sampling : {"weights", "resample"}, default="weights"
+        Whether members are trained with weights, or on samples that are drawn by the weights. An
+        estimator that takes no weights is always given a sample.
+    <class_weight>
+    <stopping>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    member_weights_ : ndarray of shape (n_members,)
+        The weights log(1 / beta) of the members.
+    errors_ : ndarray of shape (n_members,)
+        Pseudo-loss of each member in its round.
+    validation_errors_ : ndarray of shape (n_rounds,)
+        With ``n_iter_no_change``: error on the examples set aside, after each member.
+    error_bounds_ : ndarray of shape (n_members,)
+        Bound of the training error after each member.
+    <classes>
+
+    Notes
+    -----
+    A member is trained with the weight of all mislabels of each example. Its plausibilities are
+    its class probabilities: of a tree, the class shares of the leaf; of an estimator that has
+    none, 1 for the class that it predicts.
+
+    Examples
+    --------
+    >>> from orfeon import AdaBoostM2Classifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> X_test, y_test = make_waveform(2000, random_state=1)
+    >>> round(AdaBoostM2Classifier(random_state=0).fit(X, y).score(X_test, y_test), 2)
+    0.79
+    """
+
+    _hears: ClassVar[Hears] = "supports"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **CLASS_WEIGHT}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 50,
+        *,
+        sampling: Sampling = "weights",
+        class_weight: Any = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.sampling = sampling
+        self.class_weight = class_weight
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTClassifier(max_depth=2) if self.estimator is None else self.estimator
+
+    def _scheme(self, examples: Examples) -> Scheme:
+        return M2Scheme(examples.labels, examples.weights, examples.n_classes)
+
+    @property
+    def error_bounds_(self) -> Floats:
+        """Bound of the weighted training error after each member."""
+        return pseudo_loss_bound(self.errors_, max(2, self.n_classes_))

@@ -1,0 +1,304 @@
+"""AdaBoost.MH, one class against the rest, and boosting of all pairs of classes.
+
+References
+----------
+Schapire and Singer (1999). Improved boosting algorithms using confidence-rated predictions.
+Machine Learning 37(3), 297-336.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.boosting.base import BOOSTED, BoostedEnsemble
+from orfeon.boosting.binary_problems import (
+    ProblemLearner,
+    ProblemMembers,
+    ProblemScheme,
+    ProblemTally,
+    all_pairs,
+    one_against_rest,
+)
+from orfeon.boosting.bounds import error_bound
+from orfeon.boosting.deciding import WeightedVoteMixin
+from orfeon.boosting.learners import EstimatorLearner, Sampling, TreeLearner, with_target
+from orfeon.boosting.loop import Learner, Scheme
+from orfeon.boosting.tallies import Tally
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.voting import CLASS_WEIGHT
+from orfeon.importance import impurity_importances
+from orfeon.trees.stump import StumpClassifier
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+
+
+class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
+    """Boosts several binary problems side by side, and decodes their outputs."""
+
+    members_: ProblemMembers
+
+    def _codes(self, n_classes: int) -> Codes:
+        """The code matrix."""
+        raise NotImplementedError
+
+    def _decoding(self) -> Codes:
+        """What the problems say for each class."""
+        return self._codes(self.n_classes_)
+
+    def _joint(self) -> bool:
+        """Whether the problems share one vote."""
+        return False
+
+    def _base(self) -> Any:
+        return StumpClassifier() if self.estimator is None else self.estimator
+
+    def _learner(self, data: Any, examples: Examples) -> Learner:
+        base = self.estimator_
+        if self._has_trees:
+            base._prepare(data)
+            binary = with_target(data, (data.y > 0).astype(np.int64), 2)
+            one: Any = TreeLearner(base, binary, self.sampling, np.array([0, 1]))
+        else:
+            one = EstimatorLearner(base, data, 2, self.sampling)
+        return ProblemLearner(one, self._codes(examples.n_classes))
+
+    def _scheme(self, examples: Examples) -> Scheme:
+        codes = self._codes(examples.n_classes)
+        return ProblemScheme(examples.labels, examples.weights, codes, joint=self._joint())
+
+    def _tally(self, n_rows: int) -> Tally:
+        return ProblemTally(n_rows, self._decoding())
+
+    def _say(self, members: ProblemMembers, rows: Any) -> npt.NDArray[Any]:
+        return np.array(list(members.outputs(rows)))
+
+    def _as_shares(self, sums: Floats, total: Any) -> Floats:
+        """Sums moved to where the least possible one is 0, and made to sum to 1."""
+        most = float((np.abs(self._decoding()).T @ np.atleast_1d(total)).max())
+        above = sums + most
+        whole = above.sum(axis=1, keepdims=True)
+        return np.where(whole > 0, above / np.where(whole > 0, whole, 1.0), 1.0 / sums.shape[1])
+
+    @property
+    def forest_(self) -> Any:
+        """All trees of all members, where they are trees."""
+        check_is_fitted(self, "members_")
+        forest = self.members_.forest
+        if forest is None:
+            raise AttributeError(
+                f"this {type(self).__name__} has no forest_: its members are not trees."
+            )
+        return forest
+
+    @property
+    def estimators_(self) -> Any:
+        """The binary classifiers of each member."""
+        check_is_fitted(self, "members_")
+        return list(self.members_.rounds)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Importance of each attribute, by impurity decrease over all trees."""
+        return impurity_importances(self.forest_, self.estimator_._impurity)
+
+
+@documented(estimator="a :class:`orfeon.StumpClassifier`", n_estimators="50")
+class AdaBoostMHClassifier(_BinaryProblems):
+    """Boosting of one problem for each class, which is to tell it from all the others.
+
+    Parameters
+    ----------
+    <estimator>
+    n_estimators : int, default=50
+        Rounds at most; each trains one binary classifier for each class.
+    joint : bool, default=True
+        Whether the pairs of an example and a class have one distribution, and a round one vote,
+        as in AdaBoost.MH; or whether the problems are boosted each on its own.
+    sampling : {"weights", "resample"}, default="weights"
+        Whether members are trained with weights, or on samples that are drawn by the weights. An
+        estimator that takes no weights is always given a sample.
+    <class_weight>
+    <stopping>
+    <fitting>
+
+    Attributes
+    ----------
+    members_ : ProblemMembers
+        The members: for each round, one binary classifier for each class.
+    member_weights_ : ndarray of shape (n_rounds, n_classes)
+        The weights of the members' votes on each problem.
+    errors_ : ndarray of shape (n_rounds,)
+        Weighted error of each member over the pairs of an example and a class.
+    validation_errors_ : ndarray of shape (n_rounds,)
+        With ``n_iter_no_change``: error on the examples set aside, after each member.
+    <classes>
+
+    See Also
+    --------
+    AdaBoostPairwiseClassifier : One problem for each pair of classes.
+    AdaBoostOCClassifier : Another split of the classes in each round.
+
+    Notes
+    -----
+    The decision is the class of the greatest real-valued output. With two classes the two problems
+    are mirror images, and the decision is that of AdaBoost.
+
+    Examples
+    --------
+    >>> from orfeon import AdaBoostMHClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> X_test, y_test = make_waveform(2000, random_state=1)
+    >>> round(AdaBoostMHClassifier(random_state=0).fit(X, y).score(X_test, y_test), 2)
+    0.81
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BOOSTED,
+        **CLASS_WEIGHT,
+        "joint": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 50,
+        *,
+        joint: bool = True,
+        sampling: Sampling = "weights",
+        class_weight: Any = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.joint = joint
+        self.sampling = sampling
+        self.class_weight = class_weight
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _codes(self, n_classes: int) -> Codes:
+        return one_against_rest(n_classes)
+
+    def _decoding(self) -> Codes:
+        return np.eye(self.n_classes_, dtype=np.int64)
+
+    def _joint(self) -> bool:
+        return self.joint
+
+    @property
+    def hamming_bounds_(self) -> Floats:
+        """With ``joint=True``: bound of the weighted Hamming loss after each round.
+
+        The Hamming loss is the share of pairs of an example and a class that are decided wrongly;
+        the training error is at most as many times larger as there are classes.
+        """
+        if not self.joint:
+            raise AttributeError("the bound is that of joint=True, and joint=False.")
+        return error_bound(self.errors_)
+
+
+@documented(estimator="a :class:`orfeon.StumpClassifier`", n_estimators="50")
+class AdaBoostPairwiseClassifier(_BinaryProblems):
+    """Boosting of one problem for each pair of classes, whose real-valued outputs are added up.
+
+    Parameters
+    ----------
+    <estimator>
+    n_estimators : int, default=50
+        Rounds at most; each trains one binary classifier for each pair that is not done yet.
+    sampling : {"weights", "resample"}, default="weights"
+        Whether members are trained with weights, or on samples that are drawn by the weights. An
+        estimator that takes no weights is always given a sample.
+    <class_weight>
+    <stopping>
+    <fitting>
+
+    Attributes
+    ----------
+    members_ : ProblemMembers
+        The members: for each round, one binary classifier for each pair.
+    member_weights_ : ndarray of shape (n_rounds, n_pairs)
+        The weights of the members' votes on each pair.
+    errors_ : ndarray of shape (n_rounds,)
+        Weighted error of each member, averaged over the pairs that are not done yet.
+    validation_errors_ : ndarray of shape (n_rounds,)
+        With ``n_iter_no_change``: error on the examples set aside, after each member.
+    pairs_ : ndarray of shape (n_pairs, 2)
+        The pairs, as indices into ``classes_``.
+    <classes>
+
+    See Also
+    --------
+    AdaBoostMHClassifier : One problem for each class.
+
+    Notes
+    -----
+    Each pair is boosted by AdaBoost on the examples of its two classes; a pair is done when a
+    member errs on half of its weight, or on none. With two classes this is AdaBoost.
+
+    Examples
+    --------
+    >>> from orfeon import AdaBoostPairwiseClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> X_test, y_test = make_waveform(2000, random_state=1)
+    >>> round(AdaBoostPairwiseClassifier(random_state=0).fit(X, y).score(X_test, y_test), 2)
+    0.8
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **CLASS_WEIGHT}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 50,
+        *,
+        sampling: Sampling = "weights",
+        class_weight: Any = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.sampling = sampling
+        self.class_weight = class_weight
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _codes(self, n_classes: int) -> Codes:
+        return all_pairs(n_classes)
+
+    @property
+    def pairs_(self) -> npt.NDArray[np.int64]:
+        """The pairs of classes."""
+        check_is_fitted(self, "members_")
+        codes = self._codes(self.n_classes_)
+        return np.column_stack([codes.argmin(axis=1), codes.argmax(axis=1)])

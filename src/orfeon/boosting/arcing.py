@@ -1,0 +1,167 @@
+"""Arc-x4: weights that grow with the fourth power of how often an example was got wrong.
+
+References
+----------
+Breiman (1998). Arcing classifiers. Annals of Statistics 26(3), 801-849.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.boosting.base import BOOSTED, BoostedEnsemble
+from orfeon.boosting.deciding import WeightedVoteMixin
+from orfeon.boosting.learners import Sampling
+from orfeon.boosting.loop import Judgement, Scheme
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.voting import CLASS_WEIGHT
+from orfeon.trees.cart import CARTClassifier
+
+Floats = npt.NDArray[np.float64]
+
+
+class ArcX4Scheme(Scheme):
+    """The formulas of arc-x4: equal votes, and weights of 1 + m**4.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Class codes.
+    weights : ndarray of shape (n_rows,)
+        Weights of the first round, on any scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.arcing import ArcX4Scheme
+    >>> scheme = ArcX4Scheme(np.array([0, 1, 1]), np.ones(3))
+    >>> said = np.array([1, 1, 1])
+    >>> for _ in range(2):
+    ...     scheme.reweigh(said, scheme.judge(said), np.random.default_rng(0))
+    >>> scheme.weights * 19
+    array([17.,  1.,  1.])
+    """
+
+    def __init__(self, labels: npt.NDArray[Any], weights: Floats) -> None:
+        self._labels = labels
+        self.initial = np.asarray(weights / weights.sum())
+        self.n_wrong = np.zeros(len(labels), np.int64)
+
+    @property
+    def weights(self) -> Floats:
+        """Weights of the examples, which sum to 1."""
+        weights = self.initial * (1.0 + self.n_wrong.astype(np.float64) ** 4)
+        return np.asarray(weights / weights.sum())
+
+    @property
+    def labels(self) -> npt.NDArray[Any]:
+        """Class codes."""
+        return self._labels
+
+    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+        """Weighted error, and a vote like that of everyone else.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows,)
+            Class codes.
+
+        Returns
+        -------
+        Judgement
+            Always kept.
+        """
+        return Judgement(float(self.weights[said != self.labels].sum()), 1.0)
+
+    def reweigh(
+        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+    ) -> None:
+        """Count what the member got wrong.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows,)
+            Class codes.
+        judgement : Judgement
+            The member's.
+        rng : numpy.random.Generator
+            Not used.
+        """
+        self.n_wrong += said != self.labels
+
+
+@documented(estimator="an unpruned :class:`orfeon.CARTClassifier`", n_estimators="50")
+class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
+    """Vote of classifiers, each trained on samples rich in what those before often got wrong.
+
+    Parameters
+    ----------
+    <estimator>
+    <n_estimators>
+    sampling : {"weights", "resample"}, default="resample"
+        Whether members are trained on samples that are drawn by the weights, as Breiman does, or
+        with the weights themselves. An estimator that takes no weights is always given a sample.
+    <class_weight>
+    <stopping>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <boosted>
+    <classes>
+
+    Notes
+    -----
+    The weight of an example is proportional to 1 + m**4, where m counts the members that got it
+    wrong, and all members have the same vote. With ``sampling="weights"`` and trees that make no
+    error on the training examples all members are the same tree.
+
+    Examples
+    --------
+    >>> from orfeon import ArcX4Classifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> X_test, y_test = make_waveform(2000, random_state=1)
+    >>> round(ArcX4Classifier(random_state=0).fit(X, y).score(X_test, y_test), 2)
+    0.8
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **CLASS_WEIGHT}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 50,
+        *,
+        sampling: Sampling = "resample",
+        class_weight: Any = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.sampling = sampling
+        self.class_weight = class_weight
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTClassifier() if self.estimator is None else self.estimator
+
+    def _scheme(self, examples: Examples) -> Scheme:
+        return ArcX4Scheme(examples.labels, examples.weights)

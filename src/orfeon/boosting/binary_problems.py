@@ -1,0 +1,377 @@
+"""Several binary problems boosted side by side: the classes of each are a row of a code matrix.
+
+One against the rest and all pairs of classes are such matrices. In each round every problem gets a
+binary member of its own; the problems either share one error and one vote, as in AdaBoost.MH, or
+are boosted independently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.boosting.adaboost import PERFECT, TINY
+from orfeon.boosting.learners import EstimatorLearner, TreeLearner
+from orfeon.boosting.loop import HALF, Hears, Judgement, Scheme
+from orfeon.boosting.tallies import Tally
+from orfeon.forest import Forest
+from orfeon.members import concatenate
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+
+
+def one_against_rest(n_classes: int) -> Codes:
+    """Code matrix of one problem for each class.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_classes)
+        1 for the class itself, -1 for the others.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.binary_problems import one_against_rest
+    >>> one_against_rest(2)
+    array([[ 1, -1],
+           [-1,  1]])
+    """
+    return 2 * np.eye(n_classes, dtype=np.int64) - 1
+
+
+def all_pairs(n_classes: int) -> Codes:
+    """Code matrix of one problem for each pair of classes.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (n_pairs, n_classes)
+        -1 for the first of the two, 1 for the second, 0 for those that take no part. A single
+        class is a pair with nobody.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.binary_problems import all_pairs
+    >>> all_pairs(3)
+    array([[-1,  1,  0],
+           [-1,  0,  1],
+           [ 0, -1,  1]])
+    """
+    if n_classes < 2:
+        return np.ones((1, n_classes), np.int64)
+    pairs = list(combinations(range(n_classes), 2))
+    codes = np.zeros((len(pairs), n_classes), np.int64)
+    for p, (a, b) in enumerate(pairs):
+        codes[p, a], codes[p, b] = -1, 1
+    return codes
+
+
+@dataclass(frozen=True)
+class ProblemMembers:
+    """Members of which each answers some of the problems, one binary classifier for each.
+
+    Parameters
+    ----------
+    rounds : sequence of Forest or EstimatorMembers
+        The binary classifiers of each member.
+    problems : sequence of ndarray of int
+        Which problem each of them answers.
+    codes : ndarray of shape (n_problems, n_classes)
+        The code matrix.
+    """
+
+    rounds: Sequence[Any]
+    problems: Sequence[Codes]
+    codes: Codes
+
+    def __len__(self) -> int:
+        return len(self.rounds)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.codes.shape[1])
+
+    def outputs(self, X: Any) -> Iterator[npt.NDArray[np.int8]]:
+        """What each member says of each problem.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_attributes)
+            Rows, as the classifiers take them.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_problems)
+            -1 or 1; 0 where the member does not answer a problem.
+        """
+        for classifiers, problems in zip(self.rounds, self.problems, strict=True):
+            said = np.zeros((X.shape[0], len(self.codes)), np.int8)
+            said[:, problems] = 2 * classifiers.votes(X).T - 1
+            yield said
+
+    def votes(self, X: Any) -> npt.NDArray[np.int32]:
+        """Class that each member finds most likely.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_attributes)
+            Rows, as the classifiers take them.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Class codes.
+        """
+        said = [np.argmax(one.astype(np.int64) @ self.codes, axis=1) for one in self.outputs(X)]
+        return np.asarray(said, dtype=np.int32)
+
+    def subset(self, chosen: Any) -> ProblemMembers:
+        """Some of the members.
+
+        Parameters
+        ----------
+        chosen : sequence of int, or mask
+            Which.
+
+        Returns
+        -------
+        ProblemMembers
+            These, in the order given.
+        """
+        index = np.arange(len(self))[np.asarray(chosen)]
+        rounds, problems = [self.rounds[t] for t in index], [self.problems[t] for t in index]
+        return ProblemMembers(rounds, problems, self.codes)
+
+    @staticmethod
+    def concatenate(parts: Sequence[ProblemMembers]) -> ProblemMembers:
+        """The members of several, in order.
+
+        Parameters
+        ----------
+        parts : sequence of ProblemMembers
+            Members of the same problems.
+
+        Returns
+        -------
+        ProblemMembers
+            All of them.
+        """
+        rounds = [r for part in parts for r in part.rounds]
+        problems = [p for part in parts for p in part.problems]
+        return ProblemMembers(rounds, problems, parts[0].codes)
+
+    @property
+    def forest(self) -> Forest | None:
+        """All trees of all members, where they are trees."""
+        if not isinstance(self.rounds[0], Forest):
+            return None
+        return Forest.concatenate(list(self.rounds))
+
+
+@dataclass(frozen=True)
+class ProblemLearner:
+    """Trains a binary classifier for each problem that still has weight.
+
+    Parameters
+    ----------
+    learner : TreeLearner or EstimatorLearner
+        Trains one of them.
+    codes : ndarray of shape (n_problems, n_classes)
+        The code matrix.
+    """
+
+    learner: TreeLearner | EstimatorLearner
+    codes: Codes
+
+    def train(
+        self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator
+    ) -> ProblemMembers:
+        """Train a member.
+
+        Parameters
+        ----------
+        weights, labels : ndarray of shape (n_rows, n_problems)
+            Weights and binary labels; a problem without weight is left out.
+        rng : numpy.random.Generator
+            The member's own.
+
+        Returns
+        -------
+        ProblemMembers
+            The member.
+        """
+        open_ones = np.flatnonzero(weights.any(axis=0))
+        trained = [
+            self.learner.train(
+                np.ascontiguousarray(weights[:, p]), np.ascontiguousarray(labels[:, p]), rng
+            )
+            for p in open_ones
+        ]
+        return ProblemMembers([concatenate(trained)], [open_ones], self.codes)
+
+    def hear(self, member: ProblemMembers, what: Hears) -> npt.NDArray[Any]:
+        """What a member says of each problem.
+
+        Parameters
+        ----------
+        member : ProblemMembers
+            The member.
+        what : str
+            Not used.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_problems)
+            -1 or 1; 0 where it does not answer.
+        """
+        learner = self.learner
+        rows = learner.data.X if isinstance(learner, TreeLearner) else learner.X
+        return next(member.outputs(rows))
+
+
+class ProblemScheme(Scheme):
+    """The formulas of AdaBoost, for several binary problems side by side.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Class codes.
+    weights : ndarray of shape (n_rows,)
+        Weights of the examples, on any scale.
+    codes : ndarray of shape (n_problems, n_classes)
+        The code matrix.
+    joint : bool
+        Whether problems share one error and one vote, or have their own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.binary_problems import ProblemScheme, one_against_rest
+    >>> scheme = ProblemScheme(np.array([0, 1, 2]), np.ones(3), one_against_rest(3), joint=True)
+    >>> said = np.array([[1, -1, -1], [-1, 1, -1], [1, -1, -1]])
+    >>> judgement = scheme.judge(said)
+    >>> round(judgement.error, 4), judgement.vote.round(4)
+    (0.2222, array([0.6264, 0.6264, 0.6264]))
+    """
+
+    def __init__(
+        self, labels: npt.NDArray[Any], weights: Floats, codes: Codes, *, joint: bool
+    ) -> None:
+        self.target = codes.T[labels]
+        self.joint = joint
+        spread = weights[:, None] * np.abs(self.target)
+        self._weights: Floats = spread / (spread.sum() if joint else spread.sum(axis=0))
+        self.open = np.ones(len(codes), dtype=bool)
+        self.total_vote = np.zeros(len(codes))
+
+    @property
+    def weights(self) -> Floats:
+        """Weights of shape (n_rows, n_problems); all 0 where a problem is done."""
+        return self._weights * self.open
+
+    @property
+    def labels(self) -> npt.NDArray[Any]:
+        """Binary labels of shape (n_rows, n_problems), 0 or 1."""
+        return np.asarray(self.target > 0, dtype=np.int64)
+
+    @property
+    def stand_in_vote(self) -> Any:
+        """A vote of 1 on each problem."""
+        return np.ones(len(self.open))
+
+    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+        """Weighted errors, pooled or problem by problem, and the votes that follow.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows, n_problems)
+            -1 or 1.
+
+        Returns
+        -------
+        Judgement
+            Its error is the mean over the problems that are open; it ends the run when no problem
+            is left open.
+        """
+        errors = (self._weights * (said * self.target < 0)).sum(axis=0)
+        if self.joint:
+            errors = np.full(len(errors), errors.sum())
+        perfect = self.open & (errors <= 0)
+        fails = self.open & (errors >= HALF)
+        goes_on = self.open & ~perfect & ~fails
+        votes = np.zeros(len(errors))
+        votes[goes_on] = 0.5 * np.log((1.0 - errors[goes_on]) / errors[goes_on])
+        votes[perfect] = np.maximum(PERFECT, 2 * self.total_vote[perfect])
+        error = float(errors[self.open].mean())
+        self.total_vote += votes
+        self.open = goes_on
+        kept = bool((votes > 0).any())
+        return Judgement(error, votes, keep=kept, ends=not goes_on.any())
+
+    def reweigh(
+        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+    ) -> None:
+        """Multiply by exp(-vote y h), and make the sum 1 again: of all, or of each problem.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows, n_problems)
+            -1 or 1.
+        judgement : Judgement
+            The member's.
+        rng : numpy.random.Generator
+            Not used.
+        """
+        present = self._weights > 0
+        vote = judgement.vote * self.open
+        weights = self._weights * np.exp(-vote * said * self.target)
+        weights /= weights.sum() if self.joint else weights.sum(axis=0)
+        weights[present & (weights < TINY)] = TINY  # from 0 they could not rise again
+        self._weights = weights
+
+
+class ProblemTally(Tally):
+    """Weighted sums of what members say of each problem, decoded into classes.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of examples.
+    decoding : ndarray of shape (n_problems, n_classes)
+        What each problem says for each class.
+    """
+
+    def __init__(self, n_rows: int, decoding: Codes) -> None:
+        super().__init__(n_rows, decoding.shape[1])
+        self.decoding = decoding.astype(np.float64)
+        self.outputs: Floats = np.zeros((n_rows, len(decoding)))
+        self.total = np.zeros(len(decoding))
+
+    def add(self, said: npt.NDArray[Any], vote: Any) -> None:
+        """Add what a member says.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows, n_problems)
+            -1, 1 or 0.
+        vote : ndarray of shape (n_problems,)
+            Its votes.
+        """
+        self.outputs += said * vote
+        self.sums = self.outputs @ self.decoding
+        self.total = self.total + vote

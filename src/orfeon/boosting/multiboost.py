@@ -1,0 +1,221 @@
+"""MultiBoosting: committees made by boosting, each from other random weights, in one vote.
+
+References
+----------
+Webb (2000). MultiBoosting: a technique for combining boosting and wagging. Machine Learning
+40(2), 159-196.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils._param_validation import Interval
+
+from orfeon.boosting.adaboost import AdaBoostScheme
+from orfeon.boosting.base import BOOSTED, BoostedEnsemble
+from orfeon.boosting.deciding import WeightedVoteMixin
+from orfeon.boosting.learners import Sampling
+from orfeon.boosting.loop import Judgement, Scheme
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.voting import CLASS_WEIGHT
+from orfeon.ensembles.wagging import poisson_weights
+from orfeon.trees.c45 import C45Classifier
+
+Floats = npt.NDArray[np.float64]
+
+
+def committee_ends(n_members: int, n_committees: int | None = None) -> npt.NDArray[np.int64]:
+    """After how many members each committee but the last ends.
+
+    Parameters
+    ----------
+    n_members : int
+        Members of all committees together.
+    n_committees : int, optional
+        How many committees; the whole part of the square root of ``n_members`` by default.
+
+    Returns
+    -------
+    ndarray of shape (n_committees - 1,)
+        Running numbers of members, as equally spaced as they can be.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.multiboost import committee_ends
+    >>> committee_ends(10)
+    array([4, 7])
+    """
+    many = int(np.sqrt(n_members)) if n_committees is None else n_committees
+    steps = np.arange(1, many, dtype=np.int64)
+    return np.asarray(-((-steps * n_members) // many))
+
+
+class MultiBoostScheme(AdaBoostScheme):
+    """The formulas of AdaBoost, with new random weights for each committee.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Class codes.
+    weights : ndarray of shape (n_rows,)
+        Sample weights, on any scale.
+    n_classes : int
+        Number of classes.
+    ends : ndarray of int
+        After how many members a committee ends.
+    min_weight : float, default=1e-8
+        Weights, which sum to 1, do not fall below this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.multiboost import MultiBoostScheme
+    >>> scheme = MultiBoostScheme(np.array([0, 1, 1]), np.ones(3), 2, np.array([1]))
+    >>> scheme.begin(np.random.default_rng(0))
+    >>> scheme.weights.round(2)
+    array([0.13, 0.35, 0.52])
+    """
+
+    def __init__(
+        self,
+        labels: npt.NDArray[Any],
+        weights: Floats,
+        n_classes: int,
+        ends: npt.NDArray[np.int64],
+        min_weight: float = 1e-8,
+    ) -> None:
+        super().__init__(labels, weights, n_classes, "restart", min_weight)
+        self.ends = set(ends.tolist())
+        self.n_members = 0
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Draw the weights of the first committee.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Source of randomness.
+        """
+        self._begin_anew(rng)
+
+    def _begin_anew(self, rng: np.random.Generator) -> None:
+        self._settle(self.initial * poisson_weights(len(self.initial), rng))
+
+    def reweigh(
+        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+    ) -> None:
+        """As AdaBoost does; random weights where a committee ends, or a member fails.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows,)
+            Class codes.
+        judgement : Judgement
+            The member's.
+        rng : numpy.random.Generator
+            Source of randomness.
+        """
+        self.n_members += judgement.keep
+        if self.n_members in self.ends and judgement.keep:
+            self._begin_anew(rng)
+        else:
+            super().reweigh(said, judgement, rng)
+
+
+@documented(estimator="a pruned :class:`orfeon.C45Classifier`", n_estimators="100")
+class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
+    """Weighted vote of boosted committees, each begun from random weights.
+
+    Boosting lowers bias and variance, wagging lowers variance: committees in which members are
+    boosted, and which differ by random weights of the examples, do some of both, and suffer less
+    from noise than boosting alone.
+
+    Parameters
+    ----------
+    <estimator>
+    <n_estimators>
+    n_committees : int, optional
+        How many committees; the whole part of the square root of ``n_estimators`` by default.
+    sampling : {"weights", "resample"}, default="weights"
+        Whether members are trained with weights, or on samples that are drawn by the weights. An
+        estimator that takes no weights is always given a sample.
+    <class_weight>
+    <stopping>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    <boosted>
+    <classes>
+
+    Notes
+    -----
+    The random weights are those of the continuous Poisson distribution. A committee ends early
+    when a member errs on half of the weight (it is dropped) or on nothing (it is kept, with the
+    vote of an error of 1e-10); the next one then begins. With trees that make no error on the
+    training examples, as unpruned ones do, nothing is left of it but wagging. When the ensemble is trained on by
+    ``warm_start``, the committees are those of the first fit, and the last one grows.
+
+    Examples
+    --------
+    >>> from orfeon import MultiBoostClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> X_test, y_test = make_waveform(2000, random_state=1)
+    >>> round(MultiBoostClassifier(random_state=0).fit(X, y).score(X_test, y_test), 2)
+    0.81
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BOOSTED,
+        **CLASS_WEIGHT,
+        "n_committees": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        n_committees: int | None = None,
+        sampling: Sampling = "weights",
+        class_weight: Any = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.n_committees = n_committees
+        self.sampling = sampling
+        self.class_weight = class_weight
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return C45Classifier() if self.estimator is None else self.estimator
+
+    def _scheme(self, examples: Examples) -> Scheme:
+        many = self.n_committees
+        if many is not None and many > self.n_estimators:
+            raise ValueError(
+                f"n_committees={many} is more than n_estimators={self.n_estimators}; a committee "
+                "has at least one member."
+            )
+        ends = committee_ends(self.n_estimators, many)
+        return MultiBoostScheme(examples.labels, examples.weights, max(2, examples.n_classes), ends)

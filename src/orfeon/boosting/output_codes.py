@@ -1,0 +1,284 @@
+"""AdaBoost.OC: in each round a binary member learns another random split of the classes.
+
+References
+----------
+Schapire (1997). Using output codes to boost multiclass learning problems. ICML, 313-321.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.boosting.adaboost_m2 import M2Scheme
+from orfeon.boosting.base import BOOSTED, BoostedEnsemble
+from orfeon.boosting.bounds import pseudo_loss_bound
+from orfeon.boosting.deciding import WeightedVoteMixin
+from orfeon.boosting.learners import EstimatorLearner, Sampling, TreeLearner, with_target
+from orfeon.boosting.loop import Hears, Judgement, Learner, Scheme
+from orfeon.boosting.tallies import SupportTally, Tally
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.voting import CLASS_WEIGHT
+from orfeon.trees.cart import CARTClassifier
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+
+
+def draw_colouring(n_classes: int, rng: np.random.Generator) -> Codes:
+    """Colour half of the classes, drawn at random.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        0 or 1; of two classes the second has colour 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.output_codes import draw_colouring
+    >>> int(draw_colouring(7, np.random.default_rng(0)).sum())
+    3
+    """
+    if n_classes <= 2:
+        return np.arange(n_classes)
+    colouring = np.zeros(n_classes, np.int64)
+    colouring[rng.permutation(n_classes)[: n_classes // 2]] = 1
+    return colouring
+
+
+class OutputCodeScheme(M2Scheme):
+    """The formulas of AdaBoost.M2, for members that only tell one colour from the other.
+
+    A class is plausible to a member, or not at all: whether it has the colour that the member
+    predicts.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Class codes.
+    weights : ndarray of shape (n_rows,)
+        Weights of the examples, on any scale.
+    n_classes : int
+        Number of classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.output_codes import OutputCodeScheme
+    >>> scheme = OutputCodeScheme(np.array([0, 1, 2]), np.ones(3), 3)
+    >>> scheme.colouring = np.array([0, 0, 1])
+    >>> scheme.labels, scheme.weights.round(3)
+    (array([0, 0, 1]), array([0.167, 0.167, 0.333]))
+    >>> round(scheme.judge(np.array([0, 0, 1])).error, 3)
+    0.167
+    """
+
+    hears: ClassVar[Hears] = "votes"
+
+    def __init__(self, labels: npt.NDArray[Any], weights: Floats, n_classes: int) -> None:
+        super().__init__(labels, weights, n_classes)
+        self.colouring = np.arange(n_classes) % 2
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Draw the first colouring.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Source of randomness.
+        """
+        self.colouring = draw_colouring(self.n_classes, rng)
+
+    @property
+    def weights(self) -> Floats:
+        """Weight of those mislabels of each example that have another colour."""
+        if self.n_classes < 2:
+            return super().weights
+        other = self.colouring[None, :] != self.labels[:, None]
+        return np.asarray((self.mislabels.weights * other).sum(axis=1))
+
+    @property
+    def labels(self) -> npt.NDArray[Any]:
+        """Colour of the class of each example."""
+        return np.asarray(self.colouring[self.mislabels.labels])
+
+    def _supports(self, said: npt.NDArray[Any]) -> Floats:
+        return np.asarray(said[:, None] == self.colouring[None, :], dtype=np.float64)
+
+    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+        """Pseudo-loss, and votes of log(1 / beta) for beta = e / (1 - e).
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows,)
+            Colours.
+
+        Returns
+        -------
+        Judgement
+            Its vote has the sign of the colour of each class. A pseudo-loss of 1/2 or more does
+            not end the run: another colouring may be easier.
+        """
+        judgement = super().judge(self._supports(said))
+        signs = 2.0 * self.colouring - 1.0
+        return judgement._replace(
+            vote=judgement.vote * signs, ends=judgement.ends and judgement.keep
+        )
+
+    @property
+    def stand_in_vote(self) -> Any:
+        """A vote of 1 for the colour."""
+        return 2.0 * self.colouring - 1.0
+
+    def reweigh(
+        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+    ) -> None:
+        """As AdaBoost.M2 does; then draw the next colouring.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows,)
+            Colours.
+        judgement : Judgement
+            The member's.
+        rng : numpy.random.Generator
+            Source of randomness.
+        """
+        if judgement.keep:
+            plain = judgement._replace(vote=float(np.abs(judgement.vote[0])))
+            super().reweigh(self._supports(said), plain, rng)
+        self.colouring = draw_colouring(self.n_classes, rng)
+
+
+class _ColourTally(SupportTally):
+    """Weighted votes for colours, added to the classes that have them."""
+
+    def add(self, said: npt.NDArray[Any], vote: Any) -> None:
+        strength = np.abs(vote)
+        has_colour = said[:, None] == (vote > 0)[None, :]
+        self.sums += np.where(has_colour, strength, 0.0)
+        self.total = self.total + strength
+
+
+@documented(estimator="a :class:`orfeon.CARTClassifier` with ``max_depth=2``", n_estimators="100")
+class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
+    """Boosting with output codes: each member tells one random half of the classes from the other.
+
+    Any binary learner is so boosted on any number of classes, and each round trains one member
+    only. scikit-learn's ``OutputCodeClassifier`` draws all its codes at once, and trains members
+    that know nothing of each other.
+
+    Parameters
+    ----------
+    <estimator>
+    n_estimators : int, default=100
+        Members at most.
+    sampling : {"weights", "resample"}, default="weights"
+        Whether members are trained with weights, or on samples that are drawn by the weights. An
+        estimator that takes no weights is always given a sample.
+    <class_weight>
+    <stopping>
+    <fitting>
+
+    Attributes
+    ----------
+    <members>
+    member_weights_ : ndarray of shape (n_members, n_classes)
+        The weight log(1 / beta) of each member, with the sign of the colour of each class.
+    colourings_ : ndarray of shape (n_members, n_classes)
+        Colour, 0 or 1, of each class in each round.
+    errors_ : ndarray of shape (n_members,)
+        Pseudo-loss of each member in its round.
+    validation_errors_ : ndarray of shape (n_rounds,)
+        With ``n_iter_no_change``: error on the examples set aside, after each member.
+    <classes>
+
+    See Also
+    --------
+    AdaBoostM2Classifier : The same weights, for members that know all classes.
+
+    Examples
+    --------
+    >>> from orfeon import AdaBoostOCClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> X_test, y_test = make_waveform(2000, random_state=1)
+    >>> round(AdaBoostOCClassifier(random_state=0).fit(X, y).score(X_test, y_test), 2)
+    0.81
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **CLASS_WEIGHT}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        sampling: Sampling = "weights",
+        class_weight: Any = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.sampling = sampling
+        self.class_weight = class_weight
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTClassifier(max_depth=2) if self.estimator is None else self.estimator
+
+    def _learner(self, data: Any, examples: Examples) -> Learner:
+        if not self._has_trees:
+            return EstimatorLearner(self.estimator_, data, 2, self.sampling)
+        self.estimator_._prepare(data)
+        binary = with_target(data, (data.y > 0).astype(np.int64), 2)
+        return TreeLearner(self.estimator_, binary, self.sampling, np.array([0, 1]))
+
+    def _scheme(self, examples: Examples) -> Scheme:
+        return OutputCodeScheme(examples.labels, examples.weights, examples.n_classes)
+
+    def _tally(self, n_rows: int) -> Tally:
+        return _ColourTally(n_rows, self.n_classes_)
+
+    def _as_shares(self, sums: Floats, total: Any) -> Floats:
+        return np.asarray(sums / sums.sum(axis=1, keepdims=True))
+
+    def _hand_over(self, member: Any) -> None:
+        """A member knows two colours, not the classes."""
+        super()._hand_over(member)
+        member.classes_, member.n_classes_ = np.array([0, 1]), 2
+
+    @property
+    def colourings_(self) -> npt.NDArray[np.int64]:
+        """Colour of each class in each round."""
+        check_is_fitted(self, "members_")
+        return (self.member_weights_ > 0).astype(np.int64)
+
+    @property
+    def error_bounds_(self) -> Floats:
+        """Bound of the weighted training error after each member."""
+        return pseudo_loss_bound(self.errors_, max(2, self.n_classes_))
