@@ -1,0 +1,259 @@
+"""The losses of classification by gradient tree boosting, and the probabilities they stand for.
+
+References
+----------
+Friedman (2001). Greedy function approximation: a gradient boosting machine. Annals of Statistics
+29(5), 1189-1232.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, log_expit, log_softmax, softmax
+
+from orfeon.boosting.losses import Loss, sums_by_leaf, weighted_mean
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.integer[Any]]
+
+#: The most by which a Newton step may move log odds: from sure to sure of the contrary. With it no
+#: step of a learning rate up to 0.05 can raise the log-loss of two classes.
+LARGEST_STEP = float(-np.log(np.finfo(np.float64).eps))
+#: Exponents beyond this are cut, so that sums of exponentials stay finite.
+_LARGEST_EXPONENT = 300.0
+
+
+class ClassLoss(Loss):
+    """A loss of class codes, whose scores stand for probabilities."""
+
+    @abstractmethod
+    def log_probabilities(self, scores: Floats) -> Floats:
+        """Logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows, n_scores)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms.
+        """
+
+    @abstractmethod
+    def probabilities(self, scores: Floats) -> Floats:
+        """Class probabilities.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows, n_scores)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, which sum to one.
+        """
+
+
+def _log_odds(y: npt.NDArray[Any], weights: Floats) -> float:
+    share = weighted_mean((y > 0).astype(np.float64), weights)
+    least = np.finfo(np.float64).eps
+    share = min(max(share, least), 1.0 - least)
+    return float(np.log(share) - np.log1p(-share))
+
+
+@dataclass(frozen=True)
+class LogLoss(ClassLoss):
+    """Minus the log-likelihood of two classes; the score is the log odds of the second.
+
+    A leaf says one Newton step, as Friedman (2001) has it, of at most ``LARGEST_STEP``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.class_losses import LogLoss
+    >>> y, weights = np.array([0, 1, 1, 1]), np.ones(4)
+    >>> LogLoss().start(y, weights).round(3), LogLoss().value(y, np.zeros((1, 4)), weights)
+    (array([1.099]), 0.6931471805599453)
+    """
+
+    def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
+        """The log odds."""
+        return np.array([_log_odds(y, weights)])
+
+    def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
+        """The mean log-loss."""
+        towards = np.where(y > 0, scores[0], -scores[0])
+        return float(-(weights @ log_expit(towards)) / weights.sum())
+
+    def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
+        """Class minus probability."""
+        return np.asarray(y - expit(scores))
+
+    def leaf_values(
+        self,
+        y: npt.NDArray[Any],
+        scores: Floats,
+        weights: Floats,
+        residuals: Floats,
+        leaves: Integers,
+        n_leaves: int,
+    ) -> Floats:
+        """Gradient over curvature: one Newton step."""
+        size = np.abs(residuals)
+        total = sums_by_leaf(leaves, residuals * weights, n_leaves)
+        curvature = sums_by_leaf(leaves, size * (1.0 - size) * weights, n_leaves)
+        return _bounded(total, curvature)
+
+    def log_probabilities(self, scores: Floats) -> Floats:
+        """Logarithms of the class probabilities."""
+        return np.asarray(log_expit(np.hstack([-scores, scores])))
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """Class probabilities."""
+        return np.asarray(expit(np.hstack([-scores, scores])))
+
+
+def _bounded(total: Floats, curvature: Floats) -> Floats:
+    """A Newton step, of at most ``LARGEST_STEP`` also where the curvature has vanished."""
+    far = np.abs(total) >= LARGEST_STEP * curvature
+    step = np.divide(total, curvature, out=np.zeros_like(total), where=~far)
+    return np.where(far, np.sign(total) * LARGEST_STEP, step)
+
+
+@dataclass(frozen=True)
+class MultinomialLoss(ClassLoss):
+    """Minus the log-likelihood of several classes, one score each.
+
+    A leaf says one Newton step with the diagonal of the curvature, as Friedman (2001) has it, of at
+    most ``LARGEST_STEP``.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.class_losses import MultinomialLoss
+    >>> MultinomialLoss(3).value(np.array([0, 1, 2]), np.zeros((3, 3)), np.ones(3))
+    1.0986122886681098
+    """
+
+    n_classes: int
+
+    @property
+    def n_scores(self) -> int:  # type: ignore[override]
+        """One for each class."""
+        return self.n_classes
+
+    def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
+        """Logarithms of the class shares, around zero."""
+        share = np.bincount(y, weights=weights, minlength=self.n_classes) / weights.sum()
+        logarithm = np.log(np.maximum(share, np.finfo(np.float64).eps))
+        return np.asarray(logarithm - logarithm.mean())
+
+    def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
+        """The mean log-loss."""
+        own = log_softmax(scores, axis=0)[y, np.arange(len(y))]
+        return float(-(weights @ own) / weights.sum())
+
+    def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
+        """One for the class, minus the probabilities."""
+        residuals = -softmax(scores, axis=0)
+        residuals[y, np.arange(len(y))] += 1.0
+        return np.asarray(residuals)
+
+    def leaf_values(
+        self,
+        y: npt.NDArray[Any],
+        scores: Floats,
+        weights: Floats,
+        residuals: Floats,
+        leaves: Integers,
+        n_leaves: int,
+    ) -> Floats:
+        """Gradient over the diagonal of the curvature, by (K - 1) / K: one Newton step."""
+        size = np.abs(residuals)
+        total = sums_by_leaf(leaves, residuals * weights, n_leaves)
+        curvature = sums_by_leaf(leaves, size * (1.0 - size) * weights, n_leaves)
+        return (self.n_classes - 1) / self.n_classes * _bounded(total, curvature)
+
+    def log_probabilities(self, scores: Floats) -> Floats:
+        """Logarithms of the class probabilities."""
+        return np.asarray(log_softmax(scores, axis=1))
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """Class probabilities."""
+        return np.asarray(softmax(scores, axis=1))
+
+
+@dataclass(frozen=True)
+class ExponentialLoss(ClassLoss):
+    """The loss of AdaBoost, exp(-y F) with y = -1 or 1; the score F is half the log odds.
+
+    A leaf that holds both classes says the exact minimum, half the logarithm of the ratio of their
+    exponential weights. A leaf of one class has none: of weight W, in examples, it says
+    ``log(1 + 2 W) / 2``, about as if half an example of the other class were there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.class_losses import ExponentialLoss
+    >>> y, weights = np.array([0, 1, 1, 1]), np.ones(4)
+    >>> ExponentialLoss().start(y, weights).round(3)
+    array([0.549])
+    """
+
+    def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
+        """Half the log odds."""
+        return np.array([0.5 * _log_odds(y, weights)])
+
+    def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
+        """The mean of exp(-y F)."""
+        return float(weights @ _exponentials(y, scores)[0] / weights.sum())
+
+    def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
+        """The class, -1 or 1, times its exponential weight."""
+        size = _exponentials(y, scores)
+        return np.where(y > 0, size, -size)
+
+    def leaf_values(
+        self,
+        y: npt.NDArray[Any],
+        scores: Floats,
+        weights: Floats,
+        residuals: Floats,
+        leaves: Integers,
+        n_leaves: int,
+    ) -> Floats:
+        """Half the log ratio of the classes' exponential weights: the exact minimum."""
+        pull = residuals[0] * weights
+        up = sums_by_leaf(leaves, np.maximum(pull, 0.0), n_leaves)
+        down = sums_by_leaf(leaves, np.maximum(-pull, 0.0), n_leaves)
+        both = (up > 0) & (down > 0)
+        exact = 0.5 * (np.log(up, where=both, out=up.copy()) - np.log(down, where=both, out=down))
+        examples = sums_by_leaf(leaves, weights, n_leaves)
+        alone = 0.5 * np.log1p(2.0 * examples) * np.where(up > 0, 1.0, -1.0)
+        return np.where(both, exact, np.where(examples > 0, alone, 0.0))
+
+    def log_probabilities(self, scores: Floats) -> Floats:
+        """Logarithms of the class probabilities."""
+        return np.asarray(log_expit(2.0 * np.hstack([-scores, scores])))
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """Class probabilities."""
+        return np.asarray(expit(2.0 * np.hstack([-scores, scores])))
+
+
+def _exponentials(y: npt.NDArray[Any], scores: Floats) -> Floats:
+    margin = np.where(y > 0, scores, -scores)
+    return np.asarray(np.exp(np.clip(-margin, -_LARGEST_EXPONENT, _LARGEST_EXPONENT)))

@@ -1,0 +1,343 @@
+"""The rounds of gradient tree boosting, over arrays.
+
+A round fits one tree for each score to the negative gradient of the loss, lets the loss say what
+each leaf adds, and adds a share of it (Friedman 2001). Trees may see a random part of the examples
+(Friedman 2002) and of the attributes.
+
+Scores are added up tree by tree in training as in prediction, so both agree to the last bit, and a
+run goes on from a model as if it had never ended.
+
+References
+----------
+Friedman (2001). Greedy function approximation: a gradient boosting machine. Annals of Statistics
+29(5), 1189-1232.
+
+Friedman (2002). Stochastic gradient boosting. Computational Statistics & Data Analysis 38(4),
+367-378.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.boosting.losses import Loss
+from orfeon.ensembles.perturbation import member_generator
+from orfeon.ensembles.subspace import draw_attributes
+from orfeon.forest import Forest
+from orfeon.growth.residuals import ResidualTrees
+from orfeon.kernels import leaf_sums, route
+from orfeon.kernels.jit import kernel_view
+
+Floats = npt.NDArray[np.float64]
+
+#: Rounds whose leaves are looked up in one go when predictions are staged.
+_STAGED_AT_ONCE = 32
+
+
+class Sample(NamedTuple):
+    """Examples: encoded rows, targets or class codes, weights."""
+
+    X: Floats
+    y: npt.NDArray[Any]
+    weights: Floats
+
+    def take(self, mask: npt.NDArray[np.bool_]) -> Sample:
+        """Some of the examples.
+
+        Parameters
+        ----------
+        mask : ndarray of bool of shape (n_rows,)
+            Which.
+
+        Returns
+        -------
+        Sample
+            Them alone.
+        """
+        return Sample(self.X[mask], self.y[mask], self.weights[mask])
+
+
+class AdditiveModel:
+    """A constant and trees whose values are added to it.
+
+    Parameters
+    ----------
+    start : ndarray of shape (n_scores,)
+        The constant.
+    forest : Forest
+        The trees, round after round, one for each score in a round.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import CARTRegressor
+    >>> from orfeon.boosting.gradient import AdditiveModel
+    >>> X = np.array([[0.0], [1.0]])
+    >>> model = AdditiveModel(np.array([5.0]), CARTRegressor().fit(X, [-1.0, 1.0]).forest_)
+    >>> model.scores(X)
+    array([[4.],
+           [6.]])
+    """
+
+    def __init__(self, start: Floats, forest: Forest) -> None:
+        self.start = start
+        self.forest = forest
+        self._parts: list[Forest] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_parts": None}
+
+    @property
+    def n_scores(self) -> int:
+        """Scores of an example."""
+        return len(self.start)
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds of boosting."""
+        return len(self.forest) // self.n_scores
+
+    def prefix(self, n_rounds: int) -> AdditiveModel:
+        """The model after its first rounds.
+
+        Parameters
+        ----------
+        n_rounds : int
+            How many.
+
+        Returns
+        -------
+        AdditiveModel
+            The shorter model.
+        """
+        if n_rounds == self.n_rounds:
+            return self
+        return AdditiveModel(self.start, self.forest.subset(np.arange(n_rounds * self.n_scores)))
+
+    def scores(self, X: Floats) -> Floats:
+        """Scores of some rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_attributes)
+            Encoded rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_scores)
+            Scores.
+        """
+        columns = []
+        for start, forest in zip(self.start, self._by_score(), strict=True):
+            column = np.full((len(X), 1), start)
+            if forest._is_quick(X):
+                route.sum_supports_ordered(
+                    *forest._words(), forest.tree_start, kernel_view(X), forest.value,
+                    forest._pure_label, column,
+                )  # fmt: skip
+            else:
+                leaves = np.ascontiguousarray(forest._leaves(X).T)
+                route.sum_supports(
+                    leaves, forest.tree_start, forest.value, forest._pure_label, column
+                )
+            columns.append(column)
+        return columns[0] if len(columns) == 1 else np.hstack(columns)
+
+    def _by_score(self) -> list[Forest]:
+        """The trees of each score."""
+        if self._parts is None:
+            k = self.n_scores
+            trees = np.arange(len(self.forest))
+            self._parts = [self.forest] if k == 1 else [
+                self.forest.subset(trees[c::k]) for c in range(k)
+            ]  # fmt: skip
+        return self._parts
+
+    def staged(self, X: Floats) -> Iterator[Floats]:
+        """Scores after each round.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_attributes)
+            Encoded rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_scores)
+            Scores; the last are those of :meth:`scores`.
+        """
+        k, n_trees = self.n_scores, len(self.forest)
+        scores = np.repeat(self.start[:, None], len(X), axis=1)
+        for first in range(0, n_trees, _STAGED_AT_ONCE * k):
+            some = self.forest.subset(np.arange(first, min(first + _STAGED_AT_ONCE * k, n_trees)))
+            said = values_of(some, X)
+            for r in range(0, len(said), k):
+                scores += said[r : r + k]
+                yield scores.T.copy()
+
+
+def values_of(forest: Forest, X: Floats) -> Floats:
+    """What each tree of a regression forest says of each row.
+
+    Parameters
+    ----------
+    forest : Forest
+        Trees.
+    X : ndarray of shape (n_rows, n_attributes)
+        Encoded rows.
+
+    Returns
+    -------
+    ndarray of shape (n_trees, n_rows)
+        Values of the leaves that the rows reach.
+    """
+    at = forest.apply(X).T + forest.tree_start[:-1, None]
+    return np.asarray(forest.value[at, 0])
+
+
+class Stage(NamedTuple):
+    """What a round grew: its trees, the mean residual of each of their nodes, the training loss."""
+
+    forest: Forest
+    means: Floats
+    loss: float
+
+
+@dataclass(frozen=True)
+class Boosting:
+    """What stays the same from round to round.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss.
+    trees : ResidualTrees
+        What grows trees on the examples' attributes.
+    sample : Sample
+        The examples, of weights of about 1 on average.
+    learning_rate : float
+        Share of what the leaves say that is added.
+    sequence : numpy.random.SeedSequence
+        Root of all randomness.
+    n_rows_drawn : int, optional
+        Examples that each round sees, drawn without replacement; all by default.
+    attributes : tuple of two int, optional
+        How many attributes there are, and how many of them are drawn for each tree; all by default.
+    """
+
+    loss: Loss
+    trees: ResidualTrees
+    sample: Sample
+    learning_rate: float
+    sequence: np.random.SeedSequence
+    n_rows_drawn: int | None = None
+    attributes: tuple[int, int] | None = None
+
+    def rounds(self, scores: Floats, first: int = 0) -> Iterator[Stage]:
+        """Boost without end.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_scores, n_rows)
+            Scores of the examples before the first of these rounds; each round changes them.
+        first : int, default=0
+            How many rounds were before. What is drawn depends on the number of the round alone.
+
+        Yields
+        ------
+        Stage
+            What each round grew.
+        """
+        seeds = np.random.Generator(np.random.PCG64(self.sequence))
+        n_trees = self.loss.n_scores
+        _draw_seeds(seeds, first * n_trees)
+        at = first
+        while True:
+            yield self._round(scores, at, _draw_seeds(seeds, n_trees))
+            at += 1
+
+    def _round(self, scores: Floats, at: int, seeds: npt.NDArray[np.uint64]) -> Stage:
+        weights, candidates = self._draw(at)
+        y = self.sample.y
+        residuals = self.loss.negative_gradient(y, scores, weights)
+        forest, leaves = self.trees.grow(residuals, weights, seeds, candidates)
+        means = forest.value[:, 0].copy()
+        if len(seeds) > 1:
+            leaves = leaves + forest.tree_start[:-1, None].astype(np.int32)
+        values = self.loss.leaf_values(y, scores, weights, residuals, leaves, len(forest.nodes))
+        values *= self.learning_rate
+        forest.value[:, 0] = values
+        scores += values[leaves]
+        return Stage(forest, means, self.loss.value(y, scores, self.sample.weights))
+
+    def _draw(self, at: int) -> tuple[Floats, npt.NDArray[np.int64] | None]:
+        """The weights of a round, and the attributes of its trees."""
+        if self.n_rows_drawn is None and self.attributes is None:
+            return self.sample.weights, None
+        rng = member_generator(self.sequence, at)
+        weights, candidates = self.sample.weights, None
+        if self.n_rows_drawn is not None:
+            n_rows = len(weights)
+            rows = rng.choice(n_rows, self.n_rows_drawn, replace=False, shuffle=False)
+            drawn = np.zeros(n_rows)
+            drawn[rows] = weights[rows]
+            # Examples of weight 0 cannot make a sample.
+            weights = drawn if drawn.any() else weights
+        if self.attributes is not None:
+            n_trees = self.loss.n_scores
+            candidates = np.stack([draw_attributes(*self.attributes, rng) for _ in range(n_trees)])
+        return weights, candidates
+
+
+def _draw_seeds(rng: np.random.Generator, n_seeds: int) -> npt.NDArray[np.uint64]:
+    return rng.integers(0, 2**64 - 1, size=n_seeds, dtype=np.uint64)
+
+
+def split_gains(forest: Forest, means: Floats) -> Floats:
+    """By how much each split lowers the weighted sum of squared residuals.
+
+    Parameters
+    ----------
+    forest : Forest
+        Binary regression trees.
+    means : ndarray of shape (n_nodes,)
+        Mean residual of each node.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,)
+        Gains, 0 at leaves.
+    """
+    weight = forest.node_weight
+    assert weight is not None
+    inner = np.flatnonzero(forest.n_children)
+    root = forest.tree_start[np.searchsorted(forest.tree_start, inner, "right") - 1]
+    left = root + forest.first_child[inner]
+    gap = means[left] - means[left + 1]
+    gains = np.zeros(len(weight))
+    gains[inner] = weight[left] * weight[left + 1] / weight[inner] * gap * gap
+    return gains
+
+
+def fill_inner_values(forest: Forest) -> None:
+    """Give each inner node the mean value of its leaves, in place.
+
+    Parameters
+    ----------
+    forest : Forest
+        Regression trees.
+    """
+    weight = forest.node_weight
+    assert weight is not None
+    is_leaf = forest.is_leaf
+    total = np.empty(len(weight))
+    leaf_sums.node_weights(
+        forest.tree_start, forest.first_child, forest.n_children,
+        weight[is_leaf] * forest.value[is_leaf, 0], total,
+    )  # fmt: skip
+    forest.value[~is_leaf, 0] = total[~is_leaf] / weight[~is_leaf]

@@ -1,0 +1,425 @@
+"""What gradient boosting of classes and of numbers share: one fit, warm start, early stopping."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from joblib import effective_n_jobs
+from sklearn.base import _fit_context, clone, is_classifier
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.boosting.base import STOPPING
+from orfeon.boosting.gradient import (
+    AdditiveModel,
+    Boosting,
+    Sample,
+    Stage,
+    fill_inner_values,
+    split_gains,
+)
+from orfeon.boosting.losses import Loss
+from orfeon.boosting.stopping import (
+    Patience,
+    Validation,
+    Watch,
+    cross_validated_rounds,
+    draw_folds,
+)
+from orfeon.ensembles.base import ENSEMBLE
+from orfeon.ensembles.ensemble import Ensemble
+from orfeon.ensembles.perturbation import member_generator
+from orfeon.ensembles.setting_aside import set_aside
+from orfeon.ensembles.units import as_units
+from orfeon.forest import Forest
+from orfeon.growth import Growth
+from orfeon.growth.residuals import ExactTrees, ResidualTrees
+from orfeon.progress import Progress, report_progress
+from orfeon.table import Table
+from orfeon.tabular import n_examples as count_examples
+from orfeon.trees import CARTRegressor
+from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
+
+Floats = npt.NDArray[np.float64]
+TreeMethod = Literal["exact", "histogram"]
+EarlyStopping = Literal["validation", "cv"]
+
+#: Key of the generator that sets examples aside, which no round has.
+_SET_ASIDE = 2**32 - 7
+
+_OF_TREES = (
+    "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf",
+    "min_weight_fraction_leaf", "min_impurity_decrease", "max_features", "categorical_features",
+)  # fmt: skip
+
+GRADIENT: dict[str, list[Any]] = {
+    **ENSEMBLE,
+    **STOPPING,
+    **{name: LIMITS[name] for name in _OF_TREES},
+    "learning_rate": [Interval(Real, 0.0, None, closed="neither")],
+    "subsample": [Interval(Real, 0.0, 1.0, closed="right")],
+    "max_features_per_tree": LIMITS["max_features"],
+    "tree_method": [StrOptions({"exact", "histogram"})],
+    "max_bins": [Interval(Integral, 2, 255, closed="both")],
+    "early_stopping": [StrOptions({"validation", "cv"})],
+    "n_folds": [Interval(Integral, 2, None, closed="left")],
+}
+
+
+class _Run:
+    """The rounds of a fit as they come, after those of a warm start."""
+
+    def __init__(self, start: Floats, model: AdditiveModel | None, shown: GradientBoosting) -> None:
+        self.start = start
+        self.n_before = 0
+        self.losses: list[float] = []
+        self._forests: list[Forest] = []
+        self._means: list[Floats] = []
+        self._gains = np.zeros(0)
+        if model is not None:
+            self.n_before = model.n_rounds
+            self.losses = list(shown.train_loss_)
+            self._forests, self._gains = [model.forest], shown._gains
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds so far."""
+        return len(self.losses)
+
+    def add(self, stage: Stage) -> None:
+        """Add a round."""
+        self._forests.append(stage.forest)
+        self._means.append(stage.means)
+        self.losses.append(stage.loss)
+
+    def fitted(self, n_rounds: int) -> dict[str, Any]:
+        """The attributes of an estimator fitted with so many rounds."""
+        forest, gains = Forest.concatenate(self._forests), self._gains
+        if self._means:
+            new = Forest.concatenate(self._forests[-len(self._means) :])
+            gains = np.concatenate([gains, split_gains(new, np.concatenate(self._means))])
+            fill_inner_values(forest)
+        model = AdditiveModel(self.start, forest).prefix(n_rounds)
+        return {
+            "_model": model,
+            "_gains": gains[: len(model.forest.nodes)],
+            "members_": model.forest,
+            "init_": self.start,
+            "n_estimators_": n_rounds,
+            "train_loss_": np.array(self.losses[:n_rounds]),
+        }
+
+
+class GradientBoosting(Ensemble):
+    """Trees fitted one after the other to the gradient of a loss.
+
+    Subclasses say which loss, and what scores mean.
+    """
+
+    _is_sequential: ClassVar[bool] = True
+
+    init_: Floats
+    n_estimators_: int
+    train_loss_: Floats
+    validation_loss_: Floats
+    _model: AdditiveModel
+    _gains: Floats
+
+    loss: str
+    learning_rate: float
+    subsample: float
+    max_features: Any
+    max_features_per_tree: Any
+    min_samples_split: float
+    min_samples_leaf: float
+    min_weight_fraction_leaf: float
+    min_impurity_decrease: float
+    max_depth: int | None
+    max_leaf_nodes: int | None
+    tree_method: TreeMethod
+    max_bins: int
+    early_stopping: EarlyStopping
+    n_folds: int
+    n_iter_no_change: int | None
+    validation_fraction: float
+    tol: float
+
+    @abstractmethod
+    def _make_loss(self, n_classes: int) -> Loss:
+        """The loss of this many classes, 0 in regression."""
+
+    # -- fitting -------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the trees, round after round.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples; missing values and categories are welcome.
+        y : array of shape (n_rows,)
+            Classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+
+        Returns
+        -------
+        self
+            The fitted ensemble.
+        """
+        with self._restored_on_failure() as before:
+            of_trees = {name: getattr(self, name) for name in _OF_TREES}
+            self.estimator_ = CARTRegressor(**of_trees)
+            data, _ = as_units(self._read(X, y, sample_weight))
+            loss = self._make_loss(data.n_classes)
+            model = self._go_on_from(before, loss)
+            self._fitted_loss = loss
+            if model is None:
+                self._sequence = data.seeds
+            sample = Sample(data.X, data.y, _scaled(data.weighted_by_class))
+            n_rounds = self.n_estimators - (0 if model is None else model.n_rounds)
+            if self._cross_validates:
+                n_rounds += self.n_estimators
+            with report_progress(
+                self, n_rounds, self.verbose, X=X, y=y, sample_weight=sample_weight
+            ) as progress:
+                self._fit(sample, loss, model, progress)
+        return self
+
+    @contextmanager
+    def _restored_on_failure(self) -> Iterator[dict[str, Any]]:
+        """Leave the estimator as it was when a fit fails or is interrupted."""
+        before = dict(self.__dict__)
+        try:
+            yield before
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _go_on_from(self, before: dict[str, Any], loss: Loss) -> AdditiveModel | None:
+        """The model that a warm start goes on from."""
+        model: AdditiveModel | None = before.get("_model") if self.warm_start else None
+        if model is None:
+            return None
+        if self.n_estimators < model.n_rounds:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is less than the {model.n_rounds} rounds there "
+                "are; warm_start=True only adds some. Use warm_start=False to begin anew."
+            )
+        names = ("schema_", "n_features_in_")
+        same = all(getattr(self, name) == before[name] for name in names)
+        same &= np.array_equal(self._classes, before.get("classes_", ()))
+        if not same or before["_fitted_loss"] != loss:
+            raise ValueError(
+                "warm_start=True goes on with the attributes, the classes and the loss of the fit "
+                "before, and these are others; use warm_start=False to begin anew."
+            )
+        return model
+
+    @property
+    def _cross_validates(self) -> bool:
+        return self.n_iter_no_change is not None and self.early_stopping == "cv"
+
+    def _fit(
+        self, sample: Sample, loss: Loss, model: AdditiveModel | None, progress: Progress
+    ) -> None:
+        """Boost on these examples, or on those of them that are not set aside."""
+        training, n_rounds, watch = sample, self.n_estimators, None
+        if self.n_iter_no_change is None:
+            self.__dict__.pop("validation_loss_", None)
+        elif self.early_stopping == "cv":
+            n_rounds = self._cross_validate(sample, loss, progress)
+        else:
+            training, held = self._set_aside(sample)
+        loss = loss.measured(training.y, training.weights)
+        start = loss.start(training.y, training.weights) if model is None else model.start
+        if training is not sample:
+            watch = Watch(Validation(loss, held, start), self._patience(), model)
+        run = _Run(start, model, self)
+        self._boost(run, self._boosting(training, loss), n_rounds, watch, progress)
+        if watch is not None:
+            self.validation_loss_ = np.array(watch.patience.losses)
+            n_rounds = watch.patience.best if watch.ended else n_rounds
+        for name, value in run.fitted(min(n_rounds, run.n_rounds)).items():
+            setattr(self, name, value)
+
+    def _boost(
+        self,
+        run: _Run,
+        boosting: Boosting,
+        n_rounds: int,
+        watch: Watch | None,
+        progress: Progress,
+    ) -> None:
+        """Add rounds until there are enough of them, or they help no more."""
+        scores = np.repeat(run.start[:, None], len(boosting.sample.y), axis=1)
+        if run.n_before:
+            scores = np.ascontiguousarray(self._model.scores(boosting.sample.X).T)
+        if run.n_rounds >= n_rounds or (watch is not None and watch.ended):
+            return
+        for stage in boosting.rounds(scores, run.n_before):
+            if not np.isfinite(stage.loss):
+                raise ValueError(
+                    f"learning_rate={self.learning_rate} lets the scores grow without bound; give "
+                    "one of at most 1."
+                )
+            run.add(stage)
+            progress.update(1, lambda: run.fitted(run.n_rounds))
+            if watch is not None and watch.ends(stage.forest):
+                return
+            if run.n_rounds >= n_rounds or progress.stop_requested:
+                return
+
+    def _boosting(self, sample: Sample, loss: Loss) -> Boosting:
+        """What stays the same from round to round."""
+        n_rows, n_attributes = sample.X.shape
+        n_drawn = max(1, int(self.subsample * n_rows))
+        n_of_tree = self._attributes_per_tree(n_attributes)
+        return Boosting(
+            loss,
+            self._trees(sample, n_drawn / n_rows, n_of_tree),
+            sample,
+            self.learning_rate,
+            self._sequence,
+            n_drawn if n_drawn < n_rows else None,
+            (n_attributes, n_of_tree) if n_of_tree < n_attributes else None,
+        )
+
+    def _attributes_per_tree(self, n_attributes: int) -> int:
+        wanted = self.max_features_per_tree
+        if isinstance(wanted, int | np.integer) and wanted > n_attributes:
+            raise ValueError(
+                f"max_features_per_tree={wanted} is more than the {n_attributes} attributes of X."
+            )
+        return attributes_per_node(wanted, n_attributes) or n_attributes
+
+    def _trees(self, sample: Sample, share: float, n_of_tree: int) -> ResidualTrees:
+        """What grows the trees: the exact search, or that over bins."""
+        n_examples = share * count_examples(sample.weights)
+        at_node = self.max_features
+        if isinstance(at_node, int | np.integer):
+            attributes_per_node(at_node, sample.X.shape[1])  # refuses too many
+            at_node = min(at_node, n_of_tree)
+        growth = Growth(
+            criterion="variance",
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_split=least_weight(self.min_samples_split, n_examples),
+            min_samples_leaf=least_weight(self.min_samples_leaf, n_examples),
+            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            min_impurity_decrease=self.min_impurity_decrease,
+            max_features=attributes_per_node(at_node, n_of_tree),
+        )
+        table = Table(sample.X, self.schema_)
+        if self.tree_method == "histogram":
+            from orfeon.growth.histogram import HistogramTrees
+
+            return HistogramTrees(table, sample.X, growth, self.max_bins, n_jobs=self._n_threads)
+        return ExactTrees(table, sample.X, growth, n_jobs=self._n_threads)
+
+    @property
+    def _n_threads(self) -> int:
+        return 1 if self.n_jobs is None else int(effective_n_jobs(self.n_jobs))
+
+    # -- early stopping ------------------------------------------------------------------------
+
+    def _patience(self) -> Patience:
+        assert self.n_iter_no_change is not None
+        return Patience(self.n_iter_no_change, self.tol)
+
+    def _set_aside(self, sample: Sample) -> tuple[Sample, Sample]:
+        """The examples to train on, and those that tell when to stop."""
+        rng = member_generator(self._sequence, _SET_ASIDE)
+        held = set_aside(
+            sample.X, sample.y, sample.weights, self.validation_fraction, rng,
+            by_class=is_classifier(self),
+        )  # fmt: skip
+        if not held.any():
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} sets none of the "
+                f"{len(sample.y)} examples aside; give a larger fraction, or n_iter_no_change=None."
+            )
+        return sample.take(~held), sample.take(held)
+
+    def _cross_validate(self, sample: Sample, loss: Loss, progress: Progress) -> int:
+        """The number of rounds that is best on the folds."""
+        rng = member_generator(self._sequence, _SET_ASIDE)
+        fold = draw_folds(sample, self.n_folds, rng, by_class=is_classifier(self))
+        present = np.unique(fold)
+        if len(present) < 2:
+            raise ValueError(
+                f"early_stopping='cv' needs two different examples at least, and all "
+                f"{len(fold)} are the same; use n_iter_no_change=None."
+            )
+        folds = [self._fold(sample, loss, fold == k) for k in present]
+        shares = np.bincount(fold, weights=sample.weights)[present]
+        patience = self._patience()
+
+        def after() -> bool:
+            return progress.update_and_ask(1)
+
+        ended = cross_validated_rounds(
+            folds, shares / shares.sum(), self.n_estimators, patience, n_jobs=self._n_threads,
+            after=after,
+        )  # fmt: skip
+        self.validation_loss_ = np.array(patience.losses)
+        return patience.best if ended else len(patience.losses)
+
+    def _fold(
+        self, sample: Sample, loss: Loss, held: npt.NDArray[np.bool_]
+    ) -> tuple[Iterator[Stage], Validation]:
+        """The rounds without a fold, and the fold."""
+        training = sample.take(~held)
+        loss = loss.measured(training.y, training.weights)
+        start = loss.start(training.y, training.weights)
+        scores = np.repeat(start[:, None], len(training.y), axis=1)
+        rounds = self._boosting(training, loss).rounds(scores)
+        return rounds, Validation(loss, sample.take(held), start)
+
+    # -- asking the model ----------------------------------------------------------------------
+
+    def _scores(self, X: Any) -> Floats:
+        """Scores of rows, of shape (n_rows, n_scores)."""
+        rows = self._rows(X)
+        return np.asarray(self._ask(self._model.scores, rows, axis=0))
+
+    def _staged_scores(self, X: Any) -> Iterator[Floats]:
+        """Scores of rows after each round."""
+        return self._model.staged(self._rows(X))
+
+    # -- looking at the model ------------------------------------------------------------------
+
+    def _member(self, index: int) -> Any:
+        tree = clone(self.estimator_)
+        tree.forest_ = self.members_.subset([index])
+        for name in ("schema_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(tree, name, getattr(self, name))
+        return tree
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each attribute in the squared error of residuals that all splits removed."""
+        check_is_fitted(self, "members_")
+        forest = self.forest_
+        inner = ~forest.is_leaf
+        total = np.bincount(
+            forest.attribute[inner], weights=self._gains[inner], minlength=forest.n_attributes
+        )
+        whole = total.sum()
+        return np.asarray(total / whole if whole > 0 else total, dtype=np.float64)
+
+
+def _scaled(weights: Floats) -> Floats:
+    """Weights of about 1 on average, of exactly 1 where all are equal."""
+    if (weights == weights[0]).all():
+        return np.ones(len(weights))
+    return np.asarray(weights * np.exp2(-np.round(np.log2(weights.mean()))))

@@ -1,0 +1,521 @@
+"""Gradient tree boosting (MART) of classes and of numbers.
+
+References
+----------
+Friedman (2001). Greedy function approximation: a gradient boosting machine. Annals of Statistics
+29(5), 1189-1232.
+
+Friedman (2002). Stochastic gradient boosting. Computational Statistics & Data Analysis 38(4),
+367-378.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from orfeon.boosting.class_losses import ClassLoss, ExponentialLoss, LogLoss, MultinomialLoss
+from orfeon.boosting.gradient_base import (
+    GRADIENT,
+    EarlyStopping,
+    GradientBoosting,
+    TreeMethod,
+)
+from orfeon.boosting.losses import AbsoluteError, HuberError, Loss, QuantileError, SquaredError
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.voting import CLASS_WEIGHT
+from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
+
+Floats = npt.NDArray[np.float64]
+
+_PARAMETERS = """
+    learning_rate : float, default=0.1
+        Share of what a tree says that is added: the shrinkage.
+    n_estimators : int, default=100
+        Number of rounds; a round has one tree, or one for each of more than two classes.
+    subsample : float, default=1.0
+        Share of the examples that each round sees, drawn without replacement.
+    max_depth : int or None, default=3
+        Most tests on a path of a tree. With 1 the model is additive in the attributes.
+    max_leaf_nodes : int, optional
+        Most leaves of a tree; the node of greatest gain is split first.
+    min_samples_split, min_samples_leaf : int or float, default=2 and 1
+        Least weight of a node to be split, and of a leaf; below one, a share of the whole.
+    min_weight_fraction_leaf : float, default=0.0
+        Least weight of a leaf, as a share of the whole weight.
+    min_impurity_decrease : float, default=0.0
+        Least weighted decrease of the residuals' variance by a split.
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        Attributes drawn at each node, of those of the tree; all by default.
+    max_features_per_tree : int, float, "sqrt", "log2" or None, default=None
+        Attributes drawn for each tree; all by default.
+    tree_method : {"exact", "histogram"}, default="exact"
+        Whether trees consider every threshold, or those between ``max_bins`` bins.
+    max_bins : int, default=255
+        Bins of an attribute, with ``tree_method="histogram"``.
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical; "auto" goes by their types.
+"""
+_STOPPING = """
+    n_iter_no_change : int, optional
+        Rounds in a row without improvement after which boosting stops; the rounds after the best
+        are dropped. By default it does not stop early.
+    early_stopping : {"validation", "cv"}, default="validation"
+        Whether improvement is measured on a share of the examples, on which the trees are then not
+        grown, or by cross-validation; in this case all examples are used for as many rounds as were
+        best.
+    validation_fraction : float, default=0.1
+        The share, with ``early_stopping="validation"``. Copies of an example stay together.
+    n_folds : int, default=5
+        Folds, with ``early_stopping="cv"``.
+    tol : float, default=1e-4
+        A loss must be lower than the least so far by more than this to be an improvement.
+"""
+_ATTRIBUTES = """
+    init_ : ndarray of shape (n_scores,)
+        The constant that scores start from.
+    n_estimators_ : int
+        Number of rounds.
+    train_loss_ : ndarray of shape (n_estimators_,)
+        Mean loss of the training examples after each round.
+    validation_loss_ : ndarray
+        With ``n_iter_no_change``: the loss that stopping went by, after each round that was tried.
+    members_, forest_ : Forest
+        The trees, round after round; their values are what they add to the scores.
+    estimators_ : sequence
+        The trees as estimators, made when they are asked for.
+    feature_importances_ : ndarray of shape (n_attributes,)
+        Share of each attribute in the squared error of residuals that all splits removed.
+"""
+
+
+def _filled(cls: type) -> type:
+    """Put the texts that both estimators share into a docstring."""
+    text = cls.__doc__ or ""
+    shared = {"growth": _PARAMETERS, "stopping": _STOPPING, "fitted": _ATTRIBUTES}
+    for name, words in shared.items():
+        text = text.replace(f"    <{name}>", words.strip("\n"))
+    cls.__doc__ = text
+    return cls
+
+
+@documented()
+@_filled
+class GradientBoostingClassifier(TabularClassifierMixin, GradientBoosting):
+    """Class probabilities by trees fitted one after the other to the gradient of a loss.
+
+    Parameters
+    ----------
+    loss : {"log_loss", "exponential"}, default="log_loss"
+        The log-likelihood, or the loss of AdaBoost (two classes only).
+    <growth>
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes.
+    <stopping>
+    <fitting>
+
+    Attributes
+    ----------
+    <fitted>
+    <classes>
+
+    See Also
+    --------
+    AdaBoostClassifier : Classifiers voted on, fitted to reweighted examples.
+
+    Notes
+    -----
+    A leaf says one Newton step with the log-loss, and the exact minimum with the exponential loss.
+    A step moves log odds by at most 36, where probabilities are 0 or 1 for a float.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.gradient_boosting import GradientBoostingClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> boosted = GradientBoostingClassifier(random_state=0).fit(X, y)
+    >>> boosted.n_estimators_, len(boosted.forest_), round(boosted.score(X, y), 2)
+    (100, 300, 1.0)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **GRADIENT,
+        **CLASS_WEIGHT,
+        "loss": [StrOptions({"log_loss", "exponential"})],
+    }
+
+    _fitted_loss: ClassLoss
+
+    def __init__(
+        self,
+        *,
+        loss: Literal["log_loss", "exponential"] = "log_loss",
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        subsample: float = 1.0,
+        max_depth: int | None = 3,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        max_features: Any = None,
+        max_features_per_tree: Any = None,
+        tree_method: TreeMethod = "exact",
+        max_bins: int = 255,
+        categorical_features: Any = "auto",
+        class_weight: Any = None,
+        n_iter_no_change: int | None = None,
+        early_stopping: EarlyStopping = "validation",
+        validation_fraction: float = 0.1,
+        n_folds: int = 5,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.n_estimators = n_estimators
+        self.subsample = subsample
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_features = max_features
+        self.max_features_per_tree = max_features_per_tree
+        self.tree_method = tree_method
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_folds = n_folds
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _make_loss(self, n_classes: int) -> Loss:
+        if n_classes < 2:
+            raise ValueError(
+                f"y has one class only, {self.classes_.tolist()}; GradientBoostingClassifier needs "
+                "examples of at least two classes."
+            )
+        if self.loss == "exponential":
+            if n_classes > 2:
+                raise ValueError(
+                    f"loss='exponential' is for two classes, and y has {n_classes}; "
+                    "use loss='log_loss'."
+                )
+            return ExponentialLoss()
+        return LogLoss() if n_classes == 2 else MultinomialLoss(n_classes)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores of the classes.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Two classes: the log odds of the second (half of them with the exponential loss).
+            Otherwise one score for each class, of which the softmax are the probabilities.
+        """
+        return self._shown(self._scores(X))
+
+    def _shown(self, scores: Floats) -> Floats:
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """Scores of the classes after each round.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            As :meth:`decision_function`.
+        """
+        for scores in self._staged_scores(X):
+            yield self._shown(scores)
+
+    def _classes_of(self, scores: Floats) -> npt.NDArray[Any]:
+        codes = scores[:, 0] > 0 if scores.shape[1] == 1 else np.argmax(scores, axis=1)
+        return np.asarray(self.classes_[codes.astype(np.int64)])
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The likeliest class of each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes; the first of tied ones.
+        """
+        return self._classes_of(self._scores(X))
+
+    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
+        """The likeliest class of each row after each round.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Classes.
+        """
+        for scores in self._staged_scores(X):
+            yield self._classes_of(scores)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
+        return self._probabilities(self._scores(X))
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        return self._fitted_loss.probabilities(scores)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """Class probabilities after each round.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities.
+        """
+        for scores in self._staged_scores(X):
+            yield self._probabilities(scores)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the class probabilities, also of those too small for a float.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms.
+        """
+        scores = self._scores(X)
+        return self._fitted_loss.log_probabilities(scores)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Accuracy after each round.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+        y : array of shape (n_rows,)
+            Their classes.
+        sample_weight : array of shape (n_rows,), optional
+            Weights.
+
+        Yields
+        ------
+        float
+            Accuracy.
+        """
+        for predicted in self.staged_predict(X):
+            yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+
+@documented()
+@_filled
+class GradientBoostingRegressor(TabularRegressorMixin, GradientBoosting):
+    """Predictions by trees fitted one after the other to the gradient of a loss.
+
+    Parameters
+    ----------
+    loss : {"squared_error", "absolute_error", "huber", "quantile"}, default="squared_error"
+        What is minimised: the mean, the median, the mean but for outliers, or a quantile is
+        predicted.
+    <growth>
+    alpha : float, default=0.9
+        The quantile, with ``loss="quantile"``. With ``loss="huber"`` the share of the residuals
+        that count as small; which these are is asked anew each round.
+    <stopping>
+    <fitting>
+
+    Attributes
+    ----------
+    <fitted>
+
+    Notes
+    -----
+    A leaf says the exact minimum of its examples' loss: the mean, the (lower) median or quantile of
+    their residuals. With ``loss="huber"`` it says the median and one step from it.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.gradient_boosting import GradientBoostingRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> boosted = GradientBoostingRegressor(random_state=0).fit(X, y)
+    >>> round(boosted.score(X, y), 2), boosted.train_loss_[[0, 9, 99]].round(2)
+    (0.99, array([10.51,  4.09,  0.12]))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **GRADIENT,
+        "loss": [StrOptions({"squared_error", "absolute_error", "huber", "quantile"})],
+        "alpha": [Interval(Real, 0.0, 1.0, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        loss: Literal["squared_error", "absolute_error", "huber", "quantile"] = "squared_error",
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        subsample: float = 1.0,
+        max_depth: int | None = 3,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        max_features: Any = None,
+        max_features_per_tree: Any = None,
+        tree_method: TreeMethod = "exact",
+        max_bins: int = 255,
+        categorical_features: Any = "auto",
+        alpha: float = 0.9,
+        n_iter_no_change: int | None = None,
+        early_stopping: EarlyStopping = "validation",
+        validation_fraction: float = 0.1,
+        n_folds: int = 5,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.n_estimators = n_estimators
+        self.subsample = subsample
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_features = max_features
+        self.max_features_per_tree = max_features_per_tree
+        self.tree_method = tree_method
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.alpha = alpha
+        self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_folds = n_folds
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _make_loss(self, n_classes: int) -> Loss:
+        losses: dict[str, Loss] = {
+            "squared_error": SquaredError(),
+            "absolute_error": AbsoluteError(),
+            "huber": HuberError(self.alpha),
+            "quantile": QuantileError(self.alpha),
+        }
+        return losses[self.loss]
+
+    def predict(self, X: Any) -> Floats:
+        """The predicted target of each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predictions.
+        """
+        return self._scores(X)[:, 0]
+
+    def staged_predict(self, X: Any) -> Iterator[Floats]:
+        """The predicted target of each row after each round.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Predictions.
+        """
+        for scores in self._staged_scores(X):
+            yield scores[:, 0]
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """R² after each round.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+        y : array of shape (n_rows,)
+            Their targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights.
+
+        Yields
+        ------
+        float
+            R².
+        """
+        for predicted in self.staged_predict(X):
+            yield float(r2_score(y, predicted, sample_weight=sample_weight))

@@ -1,0 +1,368 @@
+"""The losses of gradient tree boosting: what to start from, what to fit, and what a leaf says.
+
+A loss is a function of the target and of one or several scores. It gives the constant to start
+from, the negative gradient that trees are fitted to, and the value of each leaf once its examples
+are known. Weights count copies everywhere.
+
+References
+----------
+Friedman (2001). Greedy function approximation: a gradient boosting machine. Annals of Statistics
+29(5), 1189-1232.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.boosting.quantiles import grouped_quantiles, weighted_quantile
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.integer[Any]]
+
+
+def sums_by_leaf(leaves: Integers, terms: Floats, n_leaves: int) -> Floats:
+    """Sum some terms leaf by leaf.
+
+    Parameters
+    ----------
+    leaves : ndarray of shape (n_scores, n_rows)
+        Leaf of each term.
+    terms : ndarray of the same size
+        What is summed.
+    n_leaves : int
+        How many leaves there are.
+
+    Returns
+    -------
+    ndarray of shape (n_leaves,)
+        The sums.
+    """
+    sums = np.bincount(leaves.ravel(), weights=terms.ravel(), minlength=n_leaves)
+    return np.asarray(sums, dtype=np.float64)
+
+
+def weighted_mean(terms: Floats, weights: Floats) -> float:
+    """A mean that is exact for equal terms.
+
+    Parameters
+    ----------
+    terms, weights : ndarray of shape (n_rows,)
+        Terms and their weights.
+
+    Returns
+    -------
+    float
+        The mean.
+    """
+    return float(terms[0] + (weights @ (terms - terms[0])) / weights.sum())
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    """A quotient, 0 where there is nothing to divide by."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+
+
+class Loss(ABC):
+    """A loss, weighted mean over examples of a function of target and scores."""
+
+    #: Scores of an example, and so trees in a round.
+    n_scores: int = 1
+
+    def measured(self, y: npt.NDArray[Any], weights: Floats) -> Self:
+        """The loss with what it takes from the training set settled.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_rows,)
+            Targets or class codes.
+        weights : ndarray of shape (n_rows,)
+            Weights.
+
+        Returns
+        -------
+        Loss
+            Itself, but for losses with a width of their own.
+        """
+        return self
+
+    @abstractmethod
+    def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
+        """The constant of least loss.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_rows,)
+            Targets or class codes.
+        weights : ndarray of shape (n_rows,)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (n_scores,)
+            The scores to start from.
+        """
+
+    @abstractmethod
+    def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
+        """Weighted mean loss.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_rows,)
+            Targets or class codes.
+        scores : ndarray of shape (n_scores, n_rows)
+            Scores.
+        weights : ndarray of shape (n_rows,)
+            Weights.
+
+        Returns
+        -------
+        float
+            The loss.
+        """
+
+    @abstractmethod
+    def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
+        """What the trees of a round are fitted to.
+
+        Parameters
+        ----------
+        y, scores, weights
+            As for :meth:`value`; weights of 0 are those of examples that the round leaves out.
+
+        Returns
+        -------
+        ndarray of shape (n_scores, n_rows)
+            Minus the derivative of each example's loss by its scores.
+        """
+
+    @abstractmethod
+    def leaf_values(
+        self,
+        y: npt.NDArray[Any],
+        scores: Floats,
+        weights: Floats,
+        residuals: Floats,
+        leaves: Integers,
+        n_leaves: int,
+    ) -> Floats:
+        """What each leaf adds to the scores of its examples, before shrinkage.
+
+        Parameters
+        ----------
+        y, scores, weights
+            As for :meth:`negative_gradient`.
+        residuals : ndarray of shape (n_scores, n_rows)
+            The negative gradient.
+        leaves : ndarray of shape (n_scores, n_rows)
+            Leaf of each example; the trees of the round have different numbers.
+        n_leaves : int
+            How many numbers there are.
+
+        Returns
+        -------
+        ndarray of shape (n_leaves,)
+            Steps; 0 for numbers that no example has.
+        """
+
+
+@dataclass(frozen=True)
+class SquaredError(Loss):
+    """Half the squared error. A leaf says the mean residual, which is exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.losses import SquaredError
+    >>> y, weights = np.array([1.0, 2.0, 6.0]), np.ones(3)
+    >>> SquaredError().start(y, weights), SquaredError().value(y, np.full((1, 3), 3.0), weights)
+    (array([3.]), 2.3333333333333335)
+    """
+
+    def start(self, y: Floats, weights: Floats) -> Floats:
+        """The mean."""
+        return np.array([weighted_mean(y, weights)])
+
+    def value(self, y: Floats, scores: Floats, weights: Floats) -> float:
+        """Half the mean squared error."""
+        gap = y - scores[0]
+        return float(0.5 * (weights @ (gap * gap)) / weights.sum())
+
+    def negative_gradient(self, y: Floats, scores: Floats, weights: Floats) -> Floats:
+        """The residual."""
+        return y - scores
+
+    def leaf_values(
+        self,
+        y: Floats,
+        scores: Floats,
+        weights: Floats,
+        residuals: Floats,
+        leaves: Integers,
+        n_leaves: int,
+    ) -> Floats:
+        """The mean residual: the exact minimum."""
+        total = sums_by_leaf(leaves, residuals[0] * weights, n_leaves)
+        return _ratio(total, sums_by_leaf(leaves, weights, n_leaves))
+
+
+@dataclass(frozen=True)
+class QuantileError(Loss):
+    """The pinball loss, whose minimum is a quantile; at 1/2 it is half the absolute error.
+
+    A leaf says the quantile of its examples' residuals, which is exact.
+
+    Parameters
+    ----------
+    alpha : float, default=0.9
+        The quantile, between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.losses import QuantileError
+    >>> QuantileError(0.75).start(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4))
+    array([3.])
+    """
+
+    alpha: float = 0.9
+
+    def start(self, y: Floats, weights: Floats) -> Floats:
+        """The quantile of the targets."""
+        return np.array([weighted_quantile(y, weights, self.alpha)])
+
+    def value(self, y: Floats, scores: Floats, weights: Floats) -> float:
+        """The mean pinball loss."""
+        gap = y - scores[0]
+        pinball = np.where(gap >= 0, self.alpha * gap, (self.alpha - 1.0) * gap)
+        return float(weights @ pinball / weights.sum())
+
+    def negative_gradient(self, y: Floats, scores: Floats, weights: Floats) -> Floats:
+        """How steep the loss is on the side that the target is on."""
+        return np.where(y >= scores, self.alpha, self.alpha - 1.0)
+
+    def leaf_values(
+        self,
+        y: Floats,
+        scores: Floats,
+        weights: Floats,
+        residuals: Floats,
+        leaves: Integers,
+        n_leaves: int,
+    ) -> Floats:
+        """The quantile of what is left of the targets: the exact minimum."""
+        return grouped_quantiles(y - scores[0], weights, leaves[0], n_leaves, self.alpha)
+
+
+@dataclass(frozen=True)
+class AbsoluteError(Loss):
+    """The absolute error. A leaf says the (lower) median residual, which is exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.losses import AbsoluteError
+    >>> AbsoluteError().start(np.array([1.0, 2.0, 60.0]), np.ones(3))
+    array([2.])
+    """
+
+    def start(self, y: Floats, weights: Floats) -> Floats:
+        """The median."""
+        return np.array([weighted_quantile(y, weights, 0.5)])
+
+    def value(self, y: Floats, scores: Floats, weights: Floats) -> float:
+        """The mean absolute error."""
+        return float(weights @ np.abs(y - scores[0]) / weights.sum())
+
+    def negative_gradient(self, y: Floats, scores: Floats, weights: Floats) -> Floats:
+        """The sign of the residual."""
+        return np.sign(y - scores)
+
+    def leaf_values(
+        self,
+        y: Floats,
+        scores: Floats,
+        weights: Floats,
+        residuals: Floats,
+        leaves: Integers,
+        n_leaves: int,
+    ) -> Floats:
+        """The median of what is left of the targets: the exact minimum."""
+        return grouped_quantiles(y - scores[0], weights, leaves[0], n_leaves, 0.5)
+
+
+@dataclass(frozen=True)
+class HuberError(Loss):
+    """Squared error for small residuals, absolute error for large ones.
+
+    What is large is asked anew each round: beyond the ``alpha`` quantile of the absolute residuals.
+    The loss itself is measured with the width of the first round, so that rounds can be compared.
+    A leaf says the median and one step from it, as Friedman (2001) has it: not quite the minimum.
+
+    Parameters
+    ----------
+    alpha : float, default=0.9
+        Share of the examples whose residuals count as small.
+    width : float, optional
+        Where absolute error begins when the loss is measured; by default the quantile of the
+        residuals at hand.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.losses import HuberError
+    >>> y, weights = np.array([1.0, 2.0, 3.0, 90.0]), np.ones(4)
+    >>> loss = HuberError(0.75).measured(y, weights)
+    >>> loss.width, loss.negative_gradient(y, np.full((1, 4), 2.0), weights)
+    (1.0, array([[-1.,  0.,  1.,  1.]]))
+    """
+
+    alpha: float = 0.9
+    width: float | None = None
+
+    def measured(self, y: Floats, weights: Floats) -> Self:
+        """The loss with the width of the first round."""
+        gap = y - self.start(y, weights)
+        return replace(self, width=weighted_quantile(np.abs(gap), weights, self.alpha))
+
+    def start(self, y: Floats, weights: Floats) -> Floats:
+        """The median, which Friedman (2001) starts from."""
+        return np.array([weighted_quantile(y, weights, 0.5)])
+
+    def value(self, y: Floats, scores: Floats, weights: Floats) -> float:
+        """The mean loss."""
+        gap = np.abs(y - scores[0])
+        width = self.width
+        if width is None:
+            width = weighted_quantile(gap, weights, self.alpha)
+        small = np.minimum(gap, width)
+        return float(weights @ (small * (gap - 0.5 * small)) / weights.sum())
+
+    def negative_gradient(self, y: Floats, scores: Floats, weights: Floats) -> Floats:
+        """The residual, cut at the width of this round."""
+        gap = y - scores
+        width = weighted_quantile(np.abs(gap[0]), weights, self.alpha)
+        return np.clip(gap, -width, width)
+
+    def leaf_values(
+        self,
+        y: Floats,
+        scores: Floats,
+        weights: Floats,
+        residuals: Floats,
+        leaves: Integers,
+        n_leaves: int,
+    ) -> Floats:
+        """The median, and the mean of the cut deviations from it: one step, not the minimum."""
+        gap = y - scores[0]
+        # The width is one of the absolute residuals, so the largest of the cut ones is it.
+        width = np.abs(residuals).max()
+        median = grouped_quantiles(gap, weights, leaves[0], n_leaves, 0.5)
+        deviation = np.clip(gap - median[leaves[0]], -width, width)
+        total = sums_by_leaf(leaves, deviation * weights, n_leaves)
+        return median + _ratio(total, sums_by_leaf(leaves, weights, n_leaves))

@@ -1,0 +1,245 @@
+"""When to stop boosting: losses on examples set aside, or on the folds of a cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.boosting.gradient import AdditiveModel, Sample, Stage, values_of
+from orfeon.boosting.losses import Loss
+from orfeon.ensembles.units import hash_rows
+from orfeon.forest import Forest
+
+Floats = npt.NDArray[np.float64]
+
+
+class Patience:
+    """Watches a curve of losses, and says when it has not fallen for long enough.
+
+    Parameters
+    ----------
+    n_rounds : int
+        How many rounds in a row may bring nothing.
+    tol : float
+        A loss must be lower than the least so far by more than this.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.stopping import Patience
+    >>> patience = Patience(2, 0.0)
+    >>> [patience.ends(loss) for loss in (3.0, 1.0, 2.0, 1.0)], patience.best
+    ([False, False, False, True], 2)
+    """
+
+    def __init__(self, n_rounds: int, tol: float) -> None:
+        self.n_rounds = n_rounds
+        self.tol = tol
+        self.losses: list[float] = []
+        self.best = 0
+
+    def ends(self, loss: float) -> bool:
+        """Add the loss of a round.
+
+        Parameters
+        ----------
+        loss : float
+            The loss.
+
+        Returns
+        -------
+        bool
+            Whether there were too many rounds since the best one.
+        """
+        if not self.losses or loss < self.losses[self.best - 1] - self.tol:
+            self.best = len(self.losses) + 1
+        self.losses.append(loss)
+        return len(self.losses) - self.best >= self.n_rounds
+
+
+class Validation:
+    """Examples set aside, and their scores round after round.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss.
+    sample : Sample
+        The examples.
+    start : ndarray of shape (n_scores,)
+        What their scores start from.
+    """
+
+    def __init__(self, loss: Loss, sample: Sample, start: Floats) -> None:
+        self.loss = loss
+        self.sample = sample
+        self.scores = np.repeat(start[:, None], len(sample.y), axis=1)
+
+    def add(self, forest: Forest) -> float:
+        """Add the trees of a round.
+
+        Parameters
+        ----------
+        forest : Forest
+            The trees.
+
+        Returns
+        -------
+        float
+            The loss with them.
+        """
+        self.scores += values_of(forest, self.sample.X)
+        return self._loss()
+
+    def replay(self, model: AdditiveModel) -> list[float]:
+        """Add the rounds of a model that starts from the same scores.
+
+        Parameters
+        ----------
+        model : AdditiveModel
+            The model.
+
+        Returns
+        -------
+        list of float
+            The loss after each round.
+        """
+        losses = []
+        for scores in model.staged(self.sample.X):
+            self.scores = np.ascontiguousarray(scores.T)
+            losses.append(self._loss())
+        return losses
+
+    def _loss(self) -> float:
+        return self.loss.value(self.sample.y, self.scores, self.sample.weights)
+
+
+class Watch:
+    """Patience with the loss of the examples set aside.
+
+    Parameters
+    ----------
+    validation : Validation
+        The examples.
+    patience : Patience
+        When to stop.
+    model : AdditiveModel, optional
+        Rounds that were before.
+    """
+
+    def __init__(
+        self, validation: Validation, patience: Patience, model: AdditiveModel | None = None
+    ) -> None:
+        self.validation = validation
+        self.patience = patience
+        self.ended = False
+        for loss in [] if model is None else validation.replay(model):
+            self.ended = self.ended or patience.ends(loss)
+
+    def ends(self, forest: Forest) -> bool:
+        """Add the trees of a round.
+
+        Parameters
+        ----------
+        forest : Forest
+            The trees.
+
+        Returns
+        -------
+        bool
+            Whether it should be the last.
+        """
+        self.ended = self.patience.ends(self.validation.add(forest))
+        return self.ended
+
+
+def cross_validated_rounds(
+    folds: list[tuple[Iterator[Stage], Validation]],
+    shares: Floats,
+    n_rounds: int,
+    patience: Patience,
+    *,
+    n_jobs: int = 1,
+    after: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Boost on all folds side by side until their mean loss falls no more.
+
+    Parameters
+    ----------
+    folds : list of (iterator of Stage, Validation)
+        The rounds without each fold, and its examples.
+    shares : ndarray of shape (n_folds,)
+        Weight of each fold, which sum to one.
+    n_rounds : int
+        How many rounds at most.
+    patience : Patience
+        Receives the mean losses, and ends the rounds.
+    n_jobs : int, default=1
+        Threads.
+    after : callable, optional
+        Called after each round; the rounds end when it returns true.
+
+    Returns
+    -------
+    bool
+        Whether patience ended them.
+    """
+
+    def advance(fold: tuple[Iterator[Stage], Validation]) -> float:
+        rounds, validation = fold
+        return validation.add(next(rounds).forest)
+
+    with ThreadPoolExecutor(n_jobs) as threads:
+        side_by_side = map if n_jobs == 1 else threads.map
+        for _ in range(n_rounds):
+            losses = np.array(list(side_by_side(advance, folds)))
+            if patience.ends(float(shares @ losses)):
+                return True
+            if after():
+                return False
+    return False
+
+
+def draw_folds(
+    sample: Sample, n_folds: int, rng: np.random.Generator, *, by_class: bool
+) -> npt.NDArray[np.int64]:
+    """Part examples into folds at random, copies of one together.
+
+    Parameters
+    ----------
+    sample : Sample
+        The examples.
+    n_folds : int
+        How many folds.
+    rng : numpy.random.Generator
+        Source of randomness.
+    by_class : bool
+        Whether each class is spread over all folds.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Fold of each example. It depends on what the examples are, not on their order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.gradient import Sample
+    >>> from orfeon.boosting.stopping import draw_folds
+    >>> sample = Sample(np.array([[1.0], [2.0], [2.0], [3.0]]), np.zeros(4), np.ones(4))
+    >>> draw_folds(sample, 2, np.random.default_rng(0), by_class=False)
+    array([0, 1, 1, 0])
+    """
+    hashes = hash_rows(sample.X, sample.y)
+    different, first, copy = np.unique(hashes, return_index=True, return_inverse=True)
+    weight = np.bincount(copy, weights=sample.weights)
+    stratum: Any = sample.y[first] if by_class else np.zeros(len(different))
+    in_turn = np.lexsort((rng.random(len(different)), stratum))
+    middle = np.cumsum(weight[in_turn]) - weight[in_turn] / 2
+    place = np.floor(middle * (len(different) / weight.sum())).astype(np.int64)
+    fold = np.empty(len(different), np.int64)
+    fold[in_turn] = place % n_folds
+    return np.asarray(fold[copy])
