@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.shared import assert_same_forest, public_estimators
 
 from orfeon import (
+    AdaBoostOCClassifier,
     BaggingClassifier,
     BaggingRegressor,
     C45Classifier,
@@ -54,6 +55,23 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"estimator": IGPTreeClassifier(), "bootstrap": "balanced"},
         {"class_weight": "balanced", "voting": "soft"},
     ],
+    "AdaBoostClassifier": [
+        {
+            "estimator": CARTClassifier(max_depth=3, min_weight_fraction_leaf=0.01),
+            "class_weight": "balanced",
+        },
+        {"estimator": C45Classifier(), "on_failure": "bootstrap", "min_weight": 1e-8},
+        {"sampling": "resample", "on_failure": "restart"},
+        {
+            "estimator": CARTClassifier(max_depth=1, min_weight_fraction_leaf=0.01),
+            "algorithm": "samme",
+            "n_iter_no_change": 2,
+            "validation_fraction": 0.3,
+        },
+    ],
+    "AdaBoostM2Classifier": [{"sampling": "resample", "class_weight": "balanced"}],
+    "AdaBoostMHClassifier": [{"joint": False}],
+    "ArcX4Classifier": [{"estimator": C45Classifier(), "sampling": "weights"}],
     "BaggingRegressor": [
         {"estimator": CARTRegressor(pruning="cv", n_folds=3), "bootstrap": "balanced"},
         {"bootstrap": False, "max_samples": 0.5},
@@ -124,6 +142,7 @@ LEAVES_TIES = ("max_leaf_nodes", "max_depth")
 def make(estimator: Any, setting: dict[str, Any]) -> Any:
     """An estimator with a setting; ensembles are small ones, as far as they learn anything then."""
     n_members = 51 if estimator in (ClassSwitchingClassifier, FlippingClassifier) else 3
+    n_members = 15 if estimator is AdaBoostOCClassifier else n_members  # each knows two colours
     few: dict[str, Any] = {"n_estimators": n_members, "n_committees": n_members}
     if estimator in (PrunedClassifier, PrunedRegressor):
         bag = BAG if estimator is PrunedClassifier else BAG_OF_NUMBERS
@@ -154,6 +173,14 @@ def test_the_estimators_are_found():
     found = public_estimators()
     assert {"CARTClassifier", "CARTRegressor", "IGPTreeClassifier", "StumpRegressor"} <= set(found)
     assert set(SETTINGS) <= set(found)
+
+
+# Labels drawn at random, or that one test tells apart, leave boosting nothing to do; it says so.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*no better than chance"),
+    pytest.mark.filterwarnings("ignore:.*makes no error on the training examples"),
+    pytest.mark.filterwarnings("ignore:.*so nothing says when to stop"),
+]
 
 
 # One check is skipped when the environment variable SCIPY_ARRAY_API is not set: that of input from

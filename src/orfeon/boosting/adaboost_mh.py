@@ -227,7 +227,6 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
     sampling : {"weights", "resample"}, default="weights"
         Whether members are trained with weights, or on samples that are drawn by the weights. An
         estimator that takes no weights is always given a sample.
-    <class_weight>
     <stopping>
     <fitting>
 
@@ -264,7 +263,7 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
     0.8
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **CLASS_WEIGHT}
+    _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
 
     def __init__(
         self,
@@ -272,7 +271,6 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
         n_estimators: int = 50,
         *,
         sampling: Sampling = "weights",
-        class_weight: Any = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -284,7 +282,6 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.sampling = sampling
-        self.class_weight = class_weight
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

@@ -193,11 +193,14 @@ class BoostedEnsemble(Ensemble):
             self.validation_fraction, rng, by_class=examples.n_classes > 0,
         )  # fmt: skip
         if not held.any():
-            raise ValueError(
+            warnings.warn(
                 f"validation_fraction={self.validation_fraction} sets none of the "
-                f"{len(examples)} examples aside; give a larger fraction, or "
-                "n_iter_no_change=None."
+                f"{len(examples)} examples aside, so nothing says when to stop: boosting goes on "
+                f"up to {self._size_parameter}={self._n_members}.",
+                UserWarning,
+                stacklevel=4,
             )
+            return whole, None
         return self._take(whole, ~held), self._take(whole, held)
 
     def _take(self, whole: _Part, mask: npt.NDArray[np.bool_]) -> _Part:

@@ -159,8 +159,8 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
     The random weights are those of the continuous Poisson distribution. A committee ends early
     when a member errs on half of the weight (it is dropped) or on nothing (it is kept, with the
     vote of an error of 1e-10); the next one then begins. With trees that make no error on the
-    training examples, as unpruned ones do, nothing is left of it but wagging. When the ensemble is trained on by
-    ``warm_start``, the committees are those of the first fit, and the last one grows.
+    training examples, as unpruned ones do, nothing is left of it but wagging. When the ensemble is
+    trained on by ``warm_start``, the committees are those of the first fit, and the last one grows.
 
     Examples
     --------

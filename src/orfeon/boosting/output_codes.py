@@ -22,7 +22,6 @@ from orfeon.boosting.loop import Hears, Judgement, Learner, Scheme
 from orfeon.boosting.tallies import SupportTally, Tally
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
-from orfeon.ensembles.voting import CLASS_WEIGHT
 from orfeon.trees.cart import CARTClassifier
 
 Floats = npt.NDArray[np.float64]
@@ -188,7 +187,6 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     sampling : {"weights", "resample"}, default="weights"
         Whether members are trained with weights, or on samples that are drawn by the weights. An
         estimator that takes no weights is always given a sample.
-    <class_weight>
     <stopping>
     <fitting>
 
@@ -219,7 +217,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     0.81
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **CLASS_WEIGHT}
+    _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
 
     def __init__(
         self,
@@ -227,7 +225,6 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
         n_estimators: int = 100,
         *,
         sampling: Sampling = "weights",
-        class_weight: Any = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -239,7 +236,6 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.sampling = sampling
-        self.class_weight = class_weight
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol
