@@ -1,0 +1,226 @@
+"""AdaBoost over a given pool: each round takes the classifier of least weighted error from it.
+
+References
+----------
+Freund and Schapire (1997). A decision-theoretic generalization of on-line learning and an
+application to boosting. Journal of Computer and System Sciences 55(1), 119-139.
+
+Rojas (2009). AdaBoost and the super bowl of classifiers: a tutorial introduction to adaptive
+boosting. Freie Universität Berlin.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import _clone_parametrized
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.boosting.adaboost import AdaBoostScheme
+from orfeon.boosting.base import STOPPING, BoostedEnsemble
+from orfeon.boosting.deciding import WeightedVoteMixin
+from orfeon.boosting.given_pool import PoolLearner, read_pool
+from orfeon.boosting.loop import Learner, Run, Scheme
+from orfeon.boosting.stump_pool import StumpLearner, StumpPool
+from orfeon.ensembles.base import ENSEMBLE
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples
+from orfeon.members import LazyView
+from orfeon.trees.limits import LIMITS
+from orfeon.trees.stump import StumpClassifier
+
+Integers = npt.NDArray[np.int64]
+
+#: Key of the generators that a pool is fitted with, which no member and no other use has.
+_FIT = 2**32 - 9
+
+
+@documented()
+class PoolBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
+    """Weighted vote of classifiers from a pool, each the best for what those before got wrong.
+
+    Parameters
+    ----------
+    pool : list of classifiers, or fitted ensemble, optional
+        What to choose from. A classifier that is fitted is used as it is, another is fitted once to
+        the training examples; a function of rows that gives their classes does as well. Of an
+        ensemble of orfeon's or scikit-learn's the members are the pool. By default all stumps of
+        the training examples: each test of an attribute with each pair of classes on its two
+        sides, and each class alone.
+    n_estimators : int, default=50
+        Rounds at most. A classifier may be chosen several times.
+    n_thresholds : int, optional
+        Of the stumps: thresholds of each ordered attribute at most, evenly spread over its
+        distinct values. By default there is one between any two values.
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Of the stumps: which attributes are categorical; "auto" goes by their types.
+    <stopping>
+    <fitting>
+
+    Attributes
+    ----------
+    pool_ : sequence of classifiers
+        The pool, fitted: stumps are made when they are asked for, members of an ensemble are
+        ensembles of one.
+    chosen_ : ndarray of int of shape (n_members,)
+        Which of the pool was chosen in each round; the lowest index of those that are equally good.
+    <members>
+    <boosted>
+    <classes>
+
+    See Also
+    --------
+    AdaBoostClassifier : Trains a new member in each round.
+
+    Notes
+    -----
+    The weights and the votes are those of AdaBoost, and of AdaBoost.M1 with more than two classes.
+    The run ends when the best of the pool errs on half of the weight or more, which is not taken,
+    or on nothing, which is the last. Errors that differ by 1e-12 or less are equal.
+
+    The stumps of an attribute with missing values have these on either side, and there is one that
+    tells missing from known values. A categorical attribute is tested for one category at a time.
+
+    A clone keeps the classifiers of a given pool as they are, fitted or not.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier, CARTClassifier
+    >>> from orfeon.boosting.pool import PoolBoostClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> X_test, y_test = make_waveform(2000, random_state=1)
+    >>> bag = BaggingClassifier(CARTClassifier(max_depth=3), 100, random_state=0).fit(X, y)
+    >>> boosted = PoolBoostClassifier(bag).fit(X, y)
+    >>> boosted.chosen_[:5], len(set(boosted.chosen_))
+    (array([25, 45, 35, 86, 72]), 16)
+    >>> round(bag.score(X_test, y_test), 2), round(boosted.score(X_test, y_test), 2)
+    (0.75, 0.75)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ENSEMBLE,
+        **STOPPING,
+        "pool": "no_validation",
+        "n_thresholds": [Interval(Integral, 1, None, closed="left"), None],
+        "categorical_features": LIMITS["categorical_features"],
+    }
+
+    _pool: Any
+    _chosen: list[int]
+
+    def __init__(
+        self,
+        pool: Any = None,
+        n_estimators: int = 50,
+        *,
+        n_thresholds: int | None = None,
+        categorical_features: Any = "auto",
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.pool = pool
+        self.n_estimators = n_estimators
+        self.n_thresholds = n_thresholds
+        self.categorical_features = categorical_features
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_clone__(self) -> Any:
+        # A pool is given: cloned as parameters are, its fitted classifiers would be so no more.
+        bare = copy(self)
+        bare.pool = None
+        other = _clone_parametrized(bare)
+        other.pool = self.pool
+        return other
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.pool is not None:
+            given = self.pool if isinstance(self.pool, list | tuple) else [self.pool]
+            known = [c for c in given if hasattr(c, "__sklearn_tags__")]
+            takes = [get_tags(c).input_tags for c in known if not isinstance(c, type)]
+            tags.input_tags.sparse = all(one.sparse for one in takes)
+            tags.input_tags.allow_nan = all(one.allow_nan for one in takes)
+        return tags
+
+    def _base(self) -> Any:
+        if self.pool is None:
+            return StumpClassifier(categorical_features=self.categorical_features)
+        return None
+
+    def _check_base(self) -> None:
+        if self.pool is None:
+            super()._check_base()
+        elif isinstance(self.pool, list | tuple) and not self.pool:
+            raise ValueError("pool is empty; give at least one classifier, or None for stumps.")
+
+    def _scheme(self, examples: Examples) -> Scheme:
+        return AdaBoostScheme(examples.labels, examples.weights, max(2, examples.n_classes))
+
+    def _learner(self, data: Any, examples: Examples) -> Learner:
+        goes_on = self.warm_start and hasattr(self, "members_")
+        self._chosen = list(self.chosen_) if goes_on else []
+        n_classes = examples.n_classes
+        if self.pool is None:
+            self._pool = StumpPool.of(data.table, n_classes, self.n_thresholds, examples.weights)
+            return StumpLearner(self._pool, data, self._chosen)
+        key = (*self._sequence.spawn_key, _FIT)
+        sequence = np.random.SeedSequence(self._sequence.entropy, spawn_key=key)
+        self._pool, said = read_pool(self.pool, data, examples, self.classes_, sequence)
+        return PoolLearner(self._pool, said, n_classes, self._chosen)
+
+    def _explain(self, run: Run) -> str | None:
+        if not run.has_failed:
+            return None
+        return (
+            f"{type(self).__name__}: the best classifier of the pool errs on "
+            f"{run.judgements[-1].error:.3g} of the weight, which is no better than chance; the "
+            "ensemble is this one alone. Give a pool with stronger classifiers."
+        )
+
+    # -- looking at the pool -------------------------------------------------------------------
+
+    @property
+    def chosen_(self) -> Integers:
+        """Which of the pool was chosen in each round."""
+        check_is_fitted(self, "members_")
+        return np.array(self._chosen[: len(self.members_)], dtype=np.int64)
+
+    @property
+    def pool_(self) -> Any:
+        """The classifiers of the pool, fitted."""
+        check_is_fitted(self, "members_")
+        if isinstance(self._pool, StumpPool):
+            return LazyView(len(self._pool), self._stump)
+        return [voter.classifier for voter in self._pool]
+
+    def _stump(self, index: int) -> StumpClassifier:
+        stump = StumpClassifier(categorical_features=self.categorical_features)
+        stump.forest_ = self._pool.forest([index])
+        self._hand_over(stump)
+        return stump
+
+    @property
+    def estimators_(self) -> Any:
+        """The classifiers that were chosen, in order; some may be there several times."""
+        check_is_fitted(self, "members_")
+        if isinstance(self._pool, StumpPool):
+            return super().estimators_
+        return [self._pool[i].classifier for i in self.chosen_]

@@ -1,0 +1,411 @@
+"""All stumps of a table as a pool to choose from, without asking each of them in every round.
+
+A pool of a thousand cuts and K classes has a thousand times K (K - 1) stumps: each cut with each
+pair of classes on its two sides. The weighted errors of all of them follow from the weight of each
+class on one side of each cut, which is a running sum over the values of the attribute.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.boosting.loop import Hears
+from orfeon.forest import NODE, Forest
+from orfeon.table import Table
+from orfeon.tabular import TrainingData
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: Errors that differ by no more of the whole weight are equal: rounding must not choose.
+TIE = 1e-12
+#: Branches of a test: the first child, the second.
+FIRST, SECOND = 0, 1
+
+
+class Cuts(NamedTuple):
+    """Tests of single attributes.
+
+    Parameters
+    ----------
+    attribute : ndarray of int of shape (n_tests,)
+        The attribute.
+    cut : ndarray of int of shape (n_tests,)
+        The last rank that goes to the first branch; of a categorical attribute the only category
+        that does. -1 where all known values do, and missing ones do not.
+    threshold : ndarray of shape (n_tests,)
+        The threshold, of ordered attributes.
+    missing : ndarray of int of shape (n_tests,)
+        The branch of missing values.
+    """
+
+    attribute: Integers
+    cut: Integers
+    threshold: Floats
+    missing: Integers
+
+
+def evenly_spread(n_places: int, n_most: int | None) -> Integers:
+    """Some of a number of places, evenly spread.
+
+    Parameters
+    ----------
+    n_places : int
+        How many there are.
+    n_most : int or None
+        How many to take at most; None takes all.
+
+    Returns
+    -------
+    ndarray of int
+        The places taken, ascending.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.stump_pool import evenly_spread
+    >>> evenly_spread(10, 3), evenly_spread(3, 5)
+    (array([1, 5, 8]), array([0, 1, 2]))
+    """
+    if n_most is None or n_places <= n_most:
+        return np.arange(n_places)
+    return (2 * np.arange(n_most) + 1) * n_places // (2 * n_most)
+
+
+def _tests_of(table: Table, j: int, n_most: int | None, weights: Floats) -> Cuts:
+    """All tests of one attribute."""
+    ranks, n_values = table.ranks[j], int(table.n_values[j])
+    sums = np.bincount(ranks, weights=weights, minlength=n_values + 1)
+    occurs = np.bincount(ranks, minlength=n_values + 1) > 0
+    is_missing = bool(occurs[-1])
+    if table.schema.is_categorical[j]:
+        places = np.flatnonzero(occurs[:-1])
+        # Of two categories, one alone is the other one alone, the other way round.
+        places = places[: len(places) if len(places) > 2 else len(places) - 1]
+        threshold, below = np.full(len(places), np.inf), sums[places]
+    else:
+        places = evenly_spread(max(n_values - 1, 0), n_most)
+        values = table.values[table.value_start[j] : table.value_start[j + 1]]
+        low, high = values[places], values[places + 1] if len(places) else values[:0]
+        middle = 0.5 * low + 0.5 * high
+        threshold = np.where(middle < high, middle, low)
+        below = np.cumsum(sums[:-1])[places]
+    cut, missing = places, np.where(below >= sums[:-1].sum() - below, FIRST, SECOND)
+    if is_missing:  # on either side, and alone
+        both = np.tile([SECOND, FIRST], len(cut))
+        cut, threshold, missing = np.repeat(cut, 2), np.repeat(threshold, 2), both
+        if occurs[:-1].any():
+            cut, threshold = np.append(cut, -1), np.append(threshold, np.inf)
+            missing = np.append(missing, SECOND)
+    return Cuts(np.full(len(cut), j), cut, threshold, missing)
+
+
+@dataclass(frozen=True)
+class StumpPool:
+    """Each test with each pair of different classes on its branches, and each class alone.
+
+    Parameters
+    ----------
+    tests : Cuts
+        The tests.
+    n_classes : int
+        Number of classes.
+    n_categories : ndarray of shape (n_attributes,)
+        Number of categories of each attribute, 0 when it is ordered.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.stump_pool import StumpPool
+    >>> from orfeon.table import Table
+    >>> pool = StumpPool.of(Table(np.array([[0.0], [1.0], [2.0]])), 2)
+    >>> len(pool)
+    6
+    >>> pool.forest(range(6)).votes(np.array([[0.0], [1.0], [2.0]]))
+    array([[0, 1, 1],
+           [1, 0, 0],
+           [0, 0, 1],
+           [1, 1, 0],
+           [0, 0, 0],
+           [1, 1, 1]], dtype=int32)
+    """
+
+    tests: Cuts
+    n_classes: int
+    n_categories: Integers
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        n_classes: int,
+        n_thresholds: int | None = None,
+        weights: Floats | None = None,
+    ) -> StumpPool:
+        """All stumps of a table.
+
+        Parameters
+        ----------
+        table : Table
+            The examples.
+        n_classes : int
+            Number of classes.
+        n_thresholds : int, optional
+            Thresholds of each ordered attribute at most; by default there is one between any two
+            values.
+        weights : ndarray of shape (n_rows,), optional
+            Weights of the examples; equal ones by default. Missing values follow the heavier
+            branch where none are in the table.
+
+        Returns
+        -------
+        StumpPool
+            The pool.
+        """
+        given = np.ones(table.n_rows) if weights is None else weights
+        parts = [_tests_of(table, j, n_thresholds, given) for j in range(table.n_attributes)]
+        tests = Cuts(*map(np.concatenate, zip(*parts, strict=True)))
+        return cls(tests, n_classes, np.asarray(table.schema.n_categories, dtype=np.int64))
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of different classes."""
+        return self.n_classes * (self.n_classes - 1)
+
+    def __len__(self) -> int:
+        return len(self.tests.cut) * self.n_pairs + self.n_classes
+
+    def index(self, test: int, first: int, second: int) -> int:
+        """The place in the pool of a test with two different classes.
+
+        Parameters
+        ----------
+        test : int
+            Which test.
+        first, second : int
+            Class codes on its branches.
+
+        Returns
+        -------
+        int
+            The index.
+        """
+        pair = first * (self.n_classes - 1) + second - (second > first)
+        return test * self.n_pairs + pair
+
+    def classes_of(self, index: int) -> tuple[int | None, int, int]:
+        """The test of a stump, if it has one, and the classes on its branches.
+
+        Parameters
+        ----------
+        index : int
+            Which stump.
+
+        Returns
+        -------
+        tuple of int or None, int, int
+            Test, class on the first branch, class on the second.
+        """
+        if not 0 <= index < len(self):
+            raise IndexError(f"index={index} is not in this pool of {len(self)} stumps.")
+        n_stumps = len(self) - self.n_classes
+        if index >= n_stumps:
+            return None, index - n_stumps, index - n_stumps
+        test, pair = divmod(index, self.n_pairs)
+        first, other = divmod(pair, self.n_classes - 1)
+        return test, first, other + (other >= first)
+
+    def forest(self, indices: Any) -> Forest:
+        """Some of the stumps as trees.
+
+        Parameters
+        ----------
+        indices : sequence of int
+            Which.
+
+        Returns
+        -------
+        Forest
+            Trees; their leaves hold nothing but the class they vote for.
+        """
+        return Forest.concatenate([self._tree(int(i)) for i in indices])
+
+    def _tree(self, index: int) -> Forest:
+        test, *classes = self.classes_of(index)
+        n_nodes = 1 if test is None else 3
+        nodes = np.zeros(n_nodes, NODE)
+        nodes["threshold"], nodes["first_child"] = np.inf, np.arange(n_nodes)
+        n_children, missing = np.zeros(n_nodes, np.uint16), np.zeros(n_nodes, np.uint16)
+        label = np.array([classes[0], *classes][:n_nodes], np.int32)
+        branches = np.zeros(0, np.uint16)
+        if test is not None:
+            j, cut = int(self.tests.attribute[test]), int(self.tests.cut[test])
+            nodes[0] = (self.tests.threshold[test], j, 1)
+            n_children[0], missing[0] = 2, self.tests.missing[test]
+            if self.n_categories[j]:
+                nodes["threshold"][0] = 0
+                others = np.arange(self.n_categories[j]) != cut
+                branches = (others & (cut >= 0)).astype(np.uint16)
+        value = np.eye(self.n_classes)[label]
+        value[0] = value[-n_nodes + 1 :].sum(axis=0) if n_nodes > 1 else value[0]
+        return Forest(
+            np.array([0, n_nodes]), nodes, n_children, missing, label, value, self.n_classes,
+            self.n_categories, branches,
+        )  # fmt: skip
+
+
+@dataclass
+class StumpLearner:
+    """Chooses the stump of least weighted error; the first of those that are equally good.
+
+    Parameters
+    ----------
+    pool : StumpPool
+        All stumps of the table.
+    data : TrainingData
+        The encoded examples.
+    chosen : list of int
+        What was chosen so far; added to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import StumpClassifier
+    >>> from orfeon.boosting.stump_pool import StumpLearner, StumpPool
+    >>> data = StumpClassifier()._read([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], None)
+    >>> learner = StumpLearner(StumpPool.of(data.table, 2), data, [])
+    >>> stump = learner.train(np.array([1.0, 1.0, 9.0, 1.0]), data.y, np.random.default_rng(0))
+    >>> learner.chosen, learner.hear(stump, "votes")
+    ([4], array([0, 0, 0, 1], dtype=int32))
+    """
+
+    pool: StumpPool
+    data: TrainingData
+    chosen: list[int]
+
+    def first_branch(self, weights: Floats, labels: npt.NDArray[Any]) -> Floats:
+        """Weight of each class on the first branch of each test.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_rows,)
+            Weights of the examples.
+        labels : ndarray of shape (n_rows,)
+            Class codes.
+
+        Returns
+        -------
+        ndarray of shape (n_tests, n_classes)
+            Weights.
+        """
+        table, tests, n_classes = self.data.table, self.pool.tests, self.pool.n_classes
+        sums = np.empty((len(tests.cut), n_classes))
+        ends = np.searchsorted(tests.attribute, np.arange(table.n_attributes + 1))
+        for j in range(table.n_attributes):
+            mine = slice(ends[j], ends[j + 1])
+            if mine.start == mine.stop:
+                continue
+            n_ranks = int(table.n_values[j]) + 1
+            keys = table.ranks[j].astype(np.int64) * n_classes + labels
+            counts = np.bincount(keys, weights=weights, minlength=n_ranks * n_classes)
+            counts = counts.reshape(n_ranks, n_classes)
+            known, missing = counts[:-1], counts[-1]
+            upto = known if table.schema.is_categorical[j] else np.cumsum(known, axis=0)
+            cut = tests.cut[mine, None]
+            sums[mine] = np.where(cut < 0, known.sum(axis=0), upto[cut[:, 0]])
+            sums[mine] += np.where(tests.missing[mine, None] == FIRST, missing, 0.0)
+        return sums
+
+    def choose(self, weights: Floats, labels: npt.NDArray[Any]) -> int:
+        """The stump of least weighted error.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_rows,)
+            Weights of the examples.
+        labels : ndarray of shape (n_rows,)
+            Class codes.
+
+        Returns
+        -------
+        int
+            Its index in the pool, the lowest of those that are equally good.
+        """
+        n_classes = self.pool.n_classes
+        totals = np.bincount(labels, weights=weights, minlength=n_classes)
+        first = self.first_branch(weights, labels) if n_classes > 1 else np.zeros((0, 1))
+        second = totals - first
+        right = _best_pairs(first, second)
+        enough = max(right.max(initial=0.0), totals.max()) - TIE * weights.sum()
+        good = np.flatnonzero(right >= enough)
+        if not len(good):
+            alone = int(np.flatnonzero(totals >= enough)[0])
+            return len(self.pool) - n_classes + alone
+        pairs = first[good[0], :, None] + second[good[0]]
+        np.fill_diagonal(pairs, -np.inf)
+        # The best pair was found in another way, so the enough may be a rounding too much.
+        best = np.flatnonzero(pairs.ravel() >= min(enough, pairs.max()))[0]
+        return self.pool.index(int(good[0]), *map(int, divmod(best, n_classes)))
+
+    def train(self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator) -> Forest:
+        """Choose a stump.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_rows,)
+            Weights, on any scale.
+        labels : ndarray of shape (n_rows,)
+            Class codes.
+        rng : numpy.random.Generator
+            Not used: nothing is drawn.
+
+        Returns
+        -------
+        Forest
+            The stump as a tree, whose nodes hold the weights of the classes.
+        """
+        index = self.choose(weights, labels)
+        self.chosen.append(index)
+        tree = self.pool.forest([index])
+        leaf = tree.apply(self.data.X)[:, 0]
+        value = np.zeros_like(tree.value)
+        np.add.at(value, (leaf, labels), weights * (len(weights) / weights.sum()))
+        if len(value) > 1:
+            value[0] = value[1] + value[2]
+        return tree._replace(value=value)
+
+    def hear(self, member: Forest, what: Hears) -> npt.NDArray[Any]:
+        """What a stump says of the training examples.
+
+        Parameters
+        ----------
+        member : Forest
+            The stump.
+        what : {"votes"}
+            Class codes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            What it says.
+        """
+        return member.predict(self.data.X)
+
+
+def _best_pairs(first: Floats, second: Floats) -> Floats:
+    """The most weight that each test gets right with two different classes on its branches."""
+    if not len(first):
+        return np.zeros(0)
+    everyone = np.arange(len(first))
+    tops = []
+    for side in (first, second):
+        best = side.argmax(axis=1)
+        rest = side.copy()
+        rest[everyone, best] = -np.inf
+        tops.append((best, side[everyone, best], rest.max(axis=1)))
+    (a, top_a, next_a), (b, top_b, next_b) = tops
+    same = np.maximum(top_a + next_b, next_a + top_b)
+    return np.asarray(np.where(a == b, same, top_a + top_b))
