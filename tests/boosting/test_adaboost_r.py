@@ -101,8 +101,11 @@ def test_errors_and_votes_are_those_of_exact_fractions(run):
         goes_on = exact.hear(fractions(said))
         assert judgement.error == pytest.approx(float(exact.errors[-1]), rel=1e-11)
         if not goes_on:
-            assert judgement.ends
-            assert judgement.keep == (exact.errors[-1] == 0)
+            # One half but for rounding is one half, at which the run goes on without a vote.
+            fails = exact.errors[-1] > 0.5 + 1e-10
+            assert judgement.keep == (not fails)
+            assert judgement.ends == (fails or exact.errors[-1] == 0)
+            assert (judgement.vote > 23) == (exact.errors[-1] == 0)
             break
         log_odds = -math.log(exact.betas[-1])
         assert judgement.vote == pytest.approx(log_odds, rel=1e-10, abs=1e-10)
@@ -155,7 +158,7 @@ def test_errors_above_one_half_end_the_run_and_one_half_does_not():
 def test_a_member_without_error_outweighs_all_others():
     y = np.array([0.0, 0.3, 1.0])
     scheme = AdaBoostRScheme(y, np.ones(3))
-    told = [y + [1e-4, 0, 0], y + [0, 1e-4, 0], y - [0, 0, 1e-4], y]
+    told = [*(y + np.diag([1e-4, 1e-4, -1e-4])), y]
     judgements = rounds_of(scheme, told)
     votes = np.array([judgement.vote for judgement in judgements])
     assert judgements[-1] == (0.0, 2 * votes[:-1].sum(), True, True)
@@ -423,7 +426,7 @@ def test_the_order_of_the_rows_does_not_matter(friedman):
     np.testing.assert_array_equal(one.errors_, other.errors_)
 
 
-@pytest.mark.filterwarnings("ignore:.*the first member makes no error:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*the first member:UserWarning")
 def test_what_scikit_learn_asks_of_an_estimator():
     check_estimator(AdaBoostRRegressor(n_estimators=3), on_skip=None)
     check_estimator(AdaBoostRRegressor(n_estimators=3, sampling="resample"), on_skip=None)

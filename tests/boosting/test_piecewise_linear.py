@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.boosting_regression import AdaBoostR
 
+from orfeon.boosting import piecewise_linear
 from orfeon.boosting.piecewise_linear import PiecewiseLinearWeights
 
 
@@ -161,6 +162,18 @@ def test_a_weight_of_two_is_two_copies_to_the_last_bit():
     first, second = copies.mass().reshape(2, -1)
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(first + second, doubled.mass())
+
+
+def test_blocks_of_examples_make_no_difference(monkeypatch):
+    targets, rounds, betas, sample_weights = random_run(6, n_rows=200)
+    masses = []
+    for block in (piecewise_linear._BLOCK, 1):  # one block, and blocks of 64
+        monkeypatch.setattr(piecewise_linear, "_BLOCK", block)
+        weights = PiecewiseLinearWeights(targets, sample_weights)
+        for said, beta in zip(rounds, betas, strict=True):
+            weights.scale_outside(said, np.log(beta))
+        masses.append(np.concatenate([weights.mass(), weights.mass_between(rounds[-1])]))
+    np.testing.assert_array_equal(*masses)
 
 
 def test_a_copy_goes_on_by_itself():

@@ -14,10 +14,15 @@ application to boosting. Journal of Computer and System Sciences 55(1), 119-139.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+
+#: Pieces that are worked on at once.
+_BLOCK = 1 << 15
 
 
 class PiecewiseLinearWeights:
@@ -81,7 +86,9 @@ class PiecewiseLinearWeights:
             Integrals, up to the factor that all weights share.
         """
         if self._mass is None:
-            self._mass = self._integrate(self.cuts)
+            self._mass = np.empty(len(self))
+            for some in self._blocks():
+                self._mass[some] = self._integrate(some, self.cuts[:, some])
         return self._mass.copy()
 
     def mass_between(self, points: Floats) -> Floats:
@@ -98,7 +105,11 @@ class PiecewiseLinearWeights:
             Integrals, none negative, up to the factor that all weights share.
         """
         low, high = self._ends(points)
-        return self._integrate(np.clip(self.cuts, low, high))
+        between = np.empty(len(self))
+        for some in self._blocks():
+            within = np.clip(self.cuts[:, some], low[some], high[some])
+            between[some] = self._integrate(some, within)
+        return between
 
     def density(self, y: float) -> Floats:
         """The weight of each example at one y.
@@ -128,39 +139,61 @@ class PiecewiseLinearWeights:
             Logarithm of the factor.
         """
         low, high = self._ends(points)
-        self._cut(np.asarray(points, dtype=np.float64))
-        inside = (self.cuts[:-1] >= low) & (self.cuts[1:] <= high)
-        self.log_factors = np.where(inside, self.log_factors, self.log_factors + log_factor)
+        points = np.asarray(points, dtype=np.float64)
+        n_pieces = len(self.log_factors)
+        cuts = np.empty((n_pieces + 2, len(self)))
+        log_factors = np.empty((n_pieces + 1, len(self)))
+        largest = -np.inf
+        for some in self._blocks():
+            new, logs = self._cut(some, points[some])
+            outside = (new[:-1] < low[some]) | (new[1:] > high[some])
+            logs += log_factor * outside
+            cuts[:, some], log_factors[:, some] = new, logs
+            there = self._areas(some, new) > 0
+            largest = max(largest, float(np.where(there, logs, -np.inf).max()))
         # The largest factor becomes one, so that the mass never vanishes; empty pieces aside.
-        there = self._areas(self.cuts) > 0
-        if there.any():
-            self.log_factors -= self.log_factors[there].max()
-        self._factors = np.exp(np.minimum(self.log_factors, 0.0))
-        self._mass = None
+        if np.isfinite(largest):
+            log_factors -= largest
+        self.cuts, self.log_factors, self._mass = cuts, log_factors, None
+        self._factors = np.exp(np.minimum(log_factors, 0.0))
 
-    def _cut(self, points: Floats) -> None:
-        """Cut one piece of each example in two."""
-        n_pieces, n_rows = self.log_factors.shape
+    def _cut(self, some: slice, points: Floats) -> tuple[Floats, Floats]:
+        """Cuts and logarithms of factors once one piece of each example is cut in two."""
+        cuts, logs = self.cuts[:, some], self.log_factors[:, some]
+        n_pieces, n_rows = logs.shape
+        new = np.empty((n_pieces + 2, n_rows))
         # Inserting p into a sorted list c gives max(c[j - 1], min(c[j], p)) at j.
-        below = np.concatenate([np.full((1, n_rows), -np.inf), self.cuts])
-        above = np.concatenate([self.cuts, np.full((1, n_rows), np.inf)])
+        np.minimum(cuts, points, out=new[:-1])
+        new[-1] = cuts[-1]
+        np.maximum(new[1:], cuts, out=new[1:])
         # A point at the very end is cut off before it, so that there is a piece to be halved.
-        place = np.clip((self.cuts <= points).sum(axis=0), 1, n_pieces)
-        self.cuts = np.maximum(below, np.minimum(above, points))
+        place = np.clip((cuts <= points).sum(axis=0), 1, n_pieces)
         stays = np.arange(n_pieces + 1)[:, None] < place
-        twice = np.concatenate([self.log_factors, self.log_factors[-1:]])
-        self.log_factors = np.where(
-            stays, twice, np.concatenate([self.log_factors[:1], self.log_factors])
-        )
+        halved = np.empty((n_pieces + 1, n_rows))
+        halved[0] = logs[0]
+        halved[1:] = logs
+        np.copyto(halved[:-1], logs, where=stays[:-1])
+        return new, halved
 
-    def _integrate(self, cuts: Floats) -> Floats:
+    def _integrate(self, some: slice, cuts: Floats) -> Floats:
         """Integrals over pieces with these ends, added up over each example."""
-        return np.asarray(self._weights * (self._factors * self._areas(cuts)).sum(axis=0))
+        areas = self._areas(some, cuts)
+        areas *= self._factors[:, some]
+        return np.asarray(self._weights[some] * areas.sum(axis=0))
 
-    def _areas(self, cuts: Floats) -> Floats:
+    def _areas(self, some: slice, cuts: Floats) -> Floats:
         """The integral of ``|y - target|`` over each piece; none has the target inside."""
-        distances = np.abs(cuts - self.targets)
-        return np.asarray((cuts[1:] - cuts[:-1]) * (distances[1:] + distances[:-1]) / 2)
+        distances = np.abs(cuts - self.targets[some])
+        areas = distances[1:] + distances[:-1]
+        areas *= cuts[1:] - cuts[:-1]
+        areas *= 0.5
+        return areas
+
+    def _blocks(self) -> Iterator[slice]:
+        """The examples in blocks whose pieces stay in the processor's cache."""
+        width = max(64, _BLOCK // len(self.cuts))
+        for first in range(0, len(self), width):
+            yield slice(first, first + width)
 
     def _ends(self, points: Floats) -> tuple[Floats, Floats]:
         points = np.asarray(points, dtype=np.float64)
