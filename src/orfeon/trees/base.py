@@ -17,6 +17,7 @@ from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.forest import Forest
+from orfeon.growth import Growth
 from orfeon.importance import impurity_importances
 from orfeon.seeding import tree_seeds
 from orfeon.tabular import (
@@ -76,6 +77,10 @@ class BaseTree(TabularEstimator):
     def _prepare(self, data: TrainingData) -> None:
         """Make what all trees share, before threads would make it each."""
         _ = data.table
+
+    def _plain_growth(self, data: TrainingData, n_examples: float) -> Growth | None:
+        """How trees are grown, where that is all there is to them: no pruning, no halves."""
+        return None
 
     @property
     def _impurity(self) -> str:

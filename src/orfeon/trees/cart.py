@@ -66,6 +66,11 @@ class _CART(BaseTree):
             n_best=self.n_best,
         )
 
+    def _plain_growth(self, data: TrainingData, n_examples: float) -> Growth | None:
+        if self.pruning is not None:
+            return None
+        return self._growth(data.table.n_attributes, n_examples)
+
     def _prepare(self, data: TrainingData) -> None:
         super()._prepare(data)
         if isinstance(self.pruning, str):

@@ -20,8 +20,11 @@ class _Stump(BaseTree):
         name: LIMITS[name] for name in ("categorical_features", "random_state")
     }
 
+    def _plain_growth(self, data: TrainingData, n_examples: float) -> Growth:
+        return Growth(criterion=self._impurity, max_depth=1)  # type: ignore[arg-type]
+
     def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
-        growth = Growth(criterion=self._impurity, max_depth=1)  # type: ignore[arg-type]
+        growth = self._plain_growth(data, samples.n_examples)
         forest = grow_forest(
             data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
             weights=samples.weights, candidates=samples.candidates, growth=growth,

@@ -1,0 +1,153 @@
+"""Growing one tree after the other from one table, with other weights each time.
+
+What :func:`orfeon.growth.grow_forest` prepares for a block of trees is prepared once here: a
+boosted tree of a few nodes takes less time to grow than that takes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.forest import NODE, Forest
+from orfeon.growth.engine import (
+    _TIE,
+    Growth,
+    Trees,
+    _criteria,
+    _kernel,
+    _least_decrease,
+    _limits,
+    _n_log_n,
+)
+from orfeon.growth.weights import Whole, whole_weights
+from orfeon.table import Table
+
+Floats = npt.NDArray[np.float64]
+
+#: Where the kernels' arguments have what changes from tree to tree.
+_LABELS, _WEIGHTS, _LIMITS, _DECREASE, _SEEDS, _TABLE = 11, 12, 15, 16, 17, 19
+
+
+class ReweightedTrees:
+    """Classification trees that differ in their weights, and in their labels if need be.
+
+    Parameters
+    ----------
+    table : Table
+        The attributes, prepared once.
+    n_classes : int
+        Number of classes.
+    growth : Growth
+        How trees are grown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.growth.engine import Growth
+    >>> from orfeon.growth.reweighted import ReweightedTrees
+    >>> from orfeon.table import Table
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    >>> trees = ReweightedTrees(Table(X), 2, Growth(max_depth=1))
+    >>> trees.grow(y, np.array([1.5, 1.5, 9.0, 1.5]), np.uint64(0)).threshold[0]
+    np.float64(2.5)
+    """
+
+    def __init__(self, table: Table, n_classes: int, growth: Growth) -> None:
+        self.table = table
+        self.n_classes = n_classes
+        self.growth = growth
+        self._kernel = _kernel(growth, table)
+        seeds = np.zeros(1, np.uint64)
+        labels = np.zeros(table.n_rows, np.int64)
+        trees = Trees(table, labels, n_classes, seeds, None, None, None, growth)
+        self._arguments = list(trees.prepare(slice(0, 1)).arguments)
+        self._labels: npt.NDArray[Any] = labels
+        self._known: dict[int, tuple[Any, Any, Any]] = {}
+
+    def grow(self, labels: npt.NDArray[Any], weights: npt.NDArray[Any], seed: np.uint64) -> Forest:
+        """Grow a tree.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_rows,)
+            Class codes.
+        weights : ndarray of shape (n_rows,)
+            Weights; whole numbers are counts, others stand for as many examples as there are rows.
+        seed : numpy.uint64
+            Seed of its choices.
+
+        Returns
+        -------
+        Forest
+            The tree, the same as :func:`orfeon.growth.grow_forest` grows.
+        """
+        if labels is not self._labels:
+            self._labels = labels
+            self._arguments[_LABELS] = np.array(labels, dtype=np.uint16)[None]
+        whole = self._whole(weights)
+        arguments = self._arguments
+        arguments[_WEIGHTS] = whole.weights
+        arguments[_LIMITS], arguments[_DECREASE], arguments[_TABLE] = self._settings(whole)
+        arguments[_SEEDS] = np.array([seed], dtype=np.uint64)
+        starts, *grown = self._kernel(*arguments)
+        return self._forest(starts, grown, whole)
+
+    def _whole(self, weights: npt.NDArray[Any]) -> Whole:
+        return whole_weights(weights[None], np.array([float(len(weights))]))
+
+    def _settings(self, whole: Whole) -> tuple[Any, Any, Any]:
+        """Limits, least decrease and table of logarithms, once for counts of each sum.
+
+        Those of other weights are kept too where they do not depend on their sum, but for what
+        counts as a tie.
+        """
+        exact = bool(whole.exact[0])
+        total = int(whole.weights.sum())
+        key = total if exact else -1
+        known = self._known.get(key)
+        if known is None:
+            variants = _criteria(self.growth, self.n_classes, whole)
+            known = (
+                _limits(self.growth, variants, whole),
+                _least_decrease(self.growth, whole, np.ones(1)),
+                _n_log_n(variants, whole),
+            )
+            if exact or self._asks_for_nothing:
+                self._known[key] = known
+        if not exact:
+            known[0][0, 2] = int(_TIE * total)
+        return known
+
+    @property
+    def _asks_for_nothing(self) -> bool:
+        growth = self.growth
+        return (
+            growth.min_samples_leaf <= 1
+            and growth.min_samples_split <= 2
+            and growth.min_weight_fraction_leaf == 0
+            and growth.min_impurity_decrease <= 0
+        )
+
+    def _forest(self, starts: npt.NDArray[np.int64], grown: list[Any], whole: Whole) -> Forest:
+        """Pack what the kernel grew; as ``Prepared.forest`` does, for one tree of classes."""
+        threshold, attribute, first_child, n_children, missing, label, stats = grown[:7]
+        branches, term_start, term_attribute, term_weight, used = grown[8:13]
+        n = int(starts[-1])
+        nodes = np.empty(n, dtype=NODE)
+        nodes["threshold"] = threshold[:n]
+        nodes["attribute"] = attribute[:n]
+        nodes["first_child"] = first_child[:n]
+        exact = whole.exact[0]
+        value = stats[:n].astype(np.uint32) if exact else stats[:n] / whole.scale[0]
+        return Forest(
+            starts, nodes, n_children[:n].copy(), missing[:n].copy(), label[:n].copy(), value,
+            self.n_classes, self.table.schema.n_categories, branches[: used[0]].copy(),
+            (
+                term_start[: used[1] + 1].copy(),
+                term_attribute[: used[2]].copy(),
+                term_weight[: used[2]].copy(),
+            ),
+        )  # fmt: skip
