@@ -323,6 +323,16 @@ def test_early_stopping_keeps_the_members_up_to_the_best(friedman):
     assert len(boosted) == errors.argmin() + 1 == len(errors) - 5
 
 
+def test_equal_weights_are_no_weights_to_the_last_bit(friedman):
+    X, y = friedman
+    model = AdaBoostR2Regressor(n_estimators=6, sampling="weights", random_state=0)
+    plain = clone(model).fit(X, y)
+    for weight in (0.3, 1 / 7, 2.0**-500, 1e-300):
+        weighted = clone(model).fit(X, y, np.full(len(y), weight))
+        np.testing.assert_array_equal(weighted.errors_, plain.errors_)
+        np.testing.assert_array_equal(weighted.predict(X), plain.predict(X))
+
+
 @pytest.mark.filterwarnings("ignore:.*the first member:UserWarning")
 def test_what_scikit_learn_asks_of_an_estimator():
     check_estimator(AdaBoostR2Regressor(n_estimators=3), on_skip=None)

@@ -23,7 +23,7 @@ from orfeon.boosting.base import BOOSTED
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import HALF, Hears, Judgement, Scheme
 from orfeon.boosting.piecewise_linear import PiecewiseLinearWeights
-from orfeon.boosting.regression import MedianBooster, distances, perfect_vote
+from orfeon.boosting.regression import MedianBooster, distances, perfect_vote, without_unit
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 
@@ -102,7 +102,7 @@ class AdaBoostRScheme(Scheme):
     def __init__(self, targets: Floats, weights: Floats) -> None:
         self._labels = np.asarray(targets, dtype=np.float64)
         self._low, self._high = float(self._labels.min()), float(self._labels.max())
-        self.questions = PiecewiseLinearWeights(self._to_unit(self._labels), weights)
+        self.questions = PiecewiseLinearWeights(self._to_unit(self._labels), without_unit(weights))
         self.total_vote = 0.0
 
     @property
@@ -170,7 +170,7 @@ class AdaBoostRScheme(Scheme):
     n_estimators="50",
 )
 class AdaBoostRRegressor(MedianBooster):
-    """Weighted median of regressors, each trained on what the median of those before got wrong.
+    """Weighted median of regressors, each trained on what those before it got wrong.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from sklearn.utils._param_validation import StrOptions
 from orfeon.boosting.base import BOOSTED
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import HALF, Hears, Judgement, Scheme
-from orfeon.boosting.regression import MedianBooster, distances, perfect_vote
+from orfeon.boosting.regression import MedianBooster, distances, perfect_vote, without_unit
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 
@@ -94,7 +94,7 @@ class AdaBoostR2Scheme(Scheme):
 
     def __init__(self, targets: Floats, weights: Floats, loss: Loss = "linear") -> None:
         self._labels = np.asarray(targets, dtype=np.float64)
-        self._initial = np.asarray(weights, dtype=np.float64)
+        self._initial = without_unit(weights)
         # Logarithms of what the weights are multiplied by: these do not underflow.
         self._log_factors = np.zeros(len(self._labels))
         self.loss = loss
@@ -159,7 +159,7 @@ class AdaBoostR2Scheme(Scheme):
     n_estimators="50",
 )
 class AdaBoostR2Regressor(MedianBooster):
-    """Weighted median of regressors, each trained on what the one before was farthest off on.
+    """Weighted median of regressors, each trained on what those before were far off on.
 
     Parameters
     ----------

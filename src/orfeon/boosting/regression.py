@@ -40,6 +40,32 @@ def perfect_vote(total_vote: float) -> float:
     return max(PERFECT, 2.0 * total_vote)
 
 
+def without_unit(weights: Floats) -> Floats:
+    """Weights on a scale of about one: the unit that they are measured in does not matter.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Weights, all positive.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Ones if they are equal, else the weights divided by a power of two, which is exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.regression import without_unit
+    >>> without_unit(np.array([0.3, 0.3])), without_unit(np.array([3.0, 8.0]))
+    (array([1., 1.]), array([0.1875, 0.5   ]))
+    """
+    largest = float(weights.max())
+    if (weights == largest).all():
+        return np.ones(len(weights))
+    return np.asarray(np.ldexp(weights, -int(np.frexp(largest)[1])))
+
+
 def distances(said: npt.ArrayLike, targets: Floats) -> Floats:
     """How far predictions are from targets; nothing, where rounding explains it.
 
