@@ -169,6 +169,17 @@ def test_ties_up_to_rounding_take_the_first():
         assert learner.train(weights, labels, rng).estimators == [chosen]
 
 
+def test_errors_of_a_large_pool_are_those_of_a_small_one(monkeypatch):
+    rng = np.random.default_rng(9)
+    said, weights = rng.integers(0, 3, (70, 50)), rng.random(50)
+    labels = rng.integers(0, 3, 50)
+    expected = (said != labels) @ weights
+    np.testing.assert_allclose(PoolLearner([], said, 3, []).errors(weights, labels), expected)
+    monkeypatch.setattr("orfeon.boosting.given_pool._MOST_KEPT", 0)
+    monkeypatch.setattr("orfeon.boosting.given_pool._BLOCK", 160)
+    np.testing.assert_allclose(PoolLearner([], said, 3, []).errors(weights, labels), expected)
+
+
 def test_the_nodes_of_a_stump_hold_the_weights_of_its_round():
     data, labels = mixed(np.random.default_rng(3), 40, 2, True)
     weights = np.random.default_rng(4).random(40)

@@ -7,7 +7,7 @@ vector, the weighted errors of all of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,8 @@ from orfeon.members import EstimatorMembers
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
-#: Entries of the matrix of errors that are multiplied at once.
-_BLOCK = 1 << 22
+#: Entries of the matrix of errors that are multiplied at once, and that are kept as floats at most.
+_BLOCK, _MOST_KEPT = 1 << 22, 1 << 24
 
 
 @dataclass(frozen=True)
@@ -271,6 +271,8 @@ class PoolLearner:
     said: npt.NDArray[Any]
     n_classes: int
     chosen: list[int]
+    _wrong: Floats | None = field(default=None, repr=False)
+    _of: npt.NDArray[Any] | None = field(default=None, repr=False)
 
     def errors(self, weights: Floats, labels: npt.NDArray[Any]) -> Floats:
         """Weight that each classifier of the pool gets wrong.
@@ -287,8 +289,12 @@ class PoolLearner:
         ndarray of shape (n_pool,)
             Weights.
         """
+        if self.said.size <= _MOST_KEPT:
+            if self._wrong is None or self._of is not labels:
+                self._wrong, self._of = (self.said != labels).astype(np.float64), labels
+            return np.asarray(self._wrong @ weights)
         errors = np.empty(len(self.said))
-        step = max(1, _BLOCK // max(len(weights), 1))
+        step = max(1, _BLOCK // len(weights))
         for first in range(0, len(errors), step):
             wrong = self.said[first : first + step] != labels
             errors[first : first + step] = wrong.astype(np.float64) @ weights

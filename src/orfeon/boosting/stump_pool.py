@@ -257,7 +257,6 @@ class StumpPool:
         )  # fmt: skip
 
 
-@dataclass
 class StumpLearner:
     """Chooses the stump of least weighted error; the first of those that are equally good.
 
@@ -282,42 +281,56 @@ class StumpLearner:
     ([4], array([0, 0, 0, 1], dtype=int32))
     """
 
-    pool: StumpPool
-    data: TrainingData
-    chosen: list[int]
+    def __init__(self, pool: StumpPool, data: TrainingData, chosen: list[int]) -> None:
+        self.pool = pool
+        self.data = data
+        self.chosen = chosen
+        ranks, tests = data.table.ranks, pool.tests
+        n_attributes, n_rows = ranks.shape
+        self._order = np.argsort(ranks, axis=1, kind="stable")
+        # Where the rows of each test's first branch begin and end in the running sums of the
+        # attribute, which begin with 0; missing values come last.
+        begin, end = np.zeros((2, len(tests.cut)), np.int64)
+        last = np.zeros(n_attributes, np.int64)
+        bounds = np.searchsorted(tests.attribute, np.arange(n_attributes + 1))
+        for j in range(n_attributes):
+            counts = np.bincount(ranks[j], minlength=int(data.table.n_values[j]) + 1)
+            ends = np.cumsum(counts)
+            last[j] = n_rows - counts[-1]
+            mine = slice(bounds[j], bounds[j + 1])
+            cut = tests.cut[mine]
+            end[mine] = np.where(cut < 0, last[j], ends[cut])
+            if data.schema.is_categorical[j]:
+                begin[mine] = np.where(cut < 0, 0, ends[cut] - counts[cut])
+        start = tests.attribute * (n_rows + 1)
+        known = last[tests.attribute]
+        self._end = start + end
+        self._inside = np.flatnonzero(begin)
+        self._begin = (start + begin)[self._inside]
+        self._with_missing = np.flatnonzero((tests.missing == FIRST) & (known < n_rows))
+        self._missing = (start + known)[self._with_missing], (start + n_rows)[self._with_missing]
 
-    def first_branch(self, weights: Floats, labels: npt.NDArray[Any]) -> Floats:
-        """Weight of each class on the first branch of each test.
+    def sum_first(self, values: Floats) -> Floats:
+        """Sum of some values of the examples over the first branch of each test.
 
         Parameters
         ----------
-        weights : ndarray of shape (n_rows,)
-            Weights of the examples.
-        labels : ndarray of shape (n_rows,)
-            Class codes.
+        values : ndarray of shape (n_rows,)
+            A value of each example.
 
         Returns
         -------
-        ndarray of shape (n_tests, n_classes)
-            Weights.
+        ndarray of shape (n_tests,)
+            Sums.
         """
-        table, tests, n_classes = self.data.table, self.pool.tests, self.pool.n_classes
-        sums = np.empty((len(tests.cut), n_classes))
-        ends = np.searchsorted(tests.attribute, np.arange(table.n_attributes + 1))
-        for j in range(table.n_attributes):
-            mine = slice(ends[j], ends[j + 1])
-            if mine.start == mine.stop:
-                continue
-            n_ranks = int(table.n_values[j]) + 1
-            keys = table.ranks[j].astype(np.int64) * n_classes + labels
-            counts = np.bincount(keys, weights=weights, minlength=n_ranks * n_classes)
-            counts = counts.reshape(n_ranks, n_classes)
-            known, missing = counts[:-1], counts[-1]
-            upto = known if table.schema.is_categorical[j] else np.cumsum(known, axis=0)
-            cut = tests.cut[mine, None]
-            sums[mine] = np.where(cut < 0, known.sum(axis=0), upto[cut[:, 0]])
-            sums[mine] += np.where(tests.missing[mine, None] == FIRST, missing, 0.0)
-        return sums
+        running = np.zeros((len(self._order), len(values) + 1))
+        np.cumsum(values[self._order], axis=1, out=running[:, 1:])
+        flat = running.ravel()
+        sums = flat[self._end]
+        sums[self._inside] -= flat[self._begin]
+        known, everything = self._missing
+        sums[self._with_missing] += flat[everything] - flat[known]
+        return np.asarray(sums)
 
     def choose(self, weights: Floats, labels: npt.NDArray[Any]) -> int:
         """The stump of least weighted error.
@@ -336,19 +349,34 @@ class StumpLearner:
         """
         n_classes = self.pool.n_classes
         totals = np.bincount(labels, weights=weights, minlength=n_classes)
-        first = self.first_branch(weights, labels) if n_classes > 1 else np.zeros((0, 1))
-        second = totals - first
-        right = _best_pairs(first, second)
+        if n_classes == 2:
+            # One sum is enough: what is right with the classes (0, 1), and with (1, 0).
+            surplus = self.sum_first(np.where(labels == 1, weights, -weights))
+            right = np.maximum(totals[1] - surplus, totals[0] + surplus)
+        else:
+            first = self._first_branch(weights, labels)
+            right = _best_pairs(first, totals - first)
         enough = max(right.max(initial=0.0), totals.max()) - TIE * weights.sum()
         good = np.flatnonzero(right >= enough)
         if not len(good):
             alone = int(np.flatnonzero(totals >= enough)[0])
             return len(self.pool) - n_classes + alone
-        pairs = first[good[0], :, None] + second[good[0]]
+        test = int(good[0])
+        if n_classes == 2:
+            pairs = np.array([[0.0, totals[1] - surplus[test]], [totals[0] + surplus[test], 0.0]])
+        else:
+            pairs = first[test, :, None] + (totals - first[test])
         np.fill_diagonal(pairs, -np.inf)
-        # The best pair was found in another way, so the enough may be a rounding too much.
-        best = np.flatnonzero(pairs.ravel() >= min(enough, pairs.max()))[0]
-        return self.pool.index(int(good[0]), *map(int, divmod(best, n_classes)))
+        # The best pair may have been added up in another order, so that enough is a speck too much.
+        best = int(np.flatnonzero(pairs.ravel() >= min(enough, pairs.max()))[0])
+        return self.pool.index(test, *divmod(best, n_classes))
+
+    def _first_branch(self, weights: Floats, labels: npt.NDArray[Any]) -> Floats:
+        """Weight of each class on the first branch of each test."""
+        if self.pool.n_classes < 2:
+            return np.zeros((0, 1))
+        classes = range(self.pool.n_classes)
+        return np.stack([self.sum_first(np.where(labels == k, weights, 0.0)) for k in classes], 1)
 
     def train(self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator) -> Forest:
         """Choose a stump.
