@@ -376,7 +376,8 @@ def filter_distribution(
     """Three hypotheses on the three distributions of Schapire (1990), and their majority.
 
     The second distribution puts half of its weight on what the first hypothesis gets wrong; the
-    third is what is left of ``D`` where the first two differ.
+    third is what is left of ``D`` where the first two differ. Where all three differ, which takes
+    three classes, the first decides.
 
     Examples
     --------
@@ -396,36 +397,38 @@ def filter_distribution(
     D3 = shares([w if h1[i] != h2[i] else Fraction(0) for i, w in enumerate(D)])
     h3 = list(weak(D3, y))
     rounds.append(Round(D3, h3, error_of(D3, y, h3)))
-    return rounds, [a if a == b else c for a, b, c in zip(h1, h2, h3, strict=True)]
+    return rounds, [b if b == c else a for a, b, c in zip(h1, h2, h3, strict=True)]
 
 
 def filter_examples(
     learn: Callable[[list[int]], Sequence[int]],
     y: Sequence[int],
-    order: Sequence[int],
-    sizes: tuple[int, int, int],
+    samples: tuple[Sequence[int], Sequence[int], Sequence[int]],
 ) -> tuple[list[list[int]], list[int]]:
-    """Boosting by filtering on examples that arrive in a given order, each used once.
+    """Boosting by filtering on three samples of fresh examples, each used once.
 
-    The first hypothesis learns the first ``sizes[0]``; the second the next ones of which half (the
-    larger half, if odd) are wrong by the first; the third those after on which the two differ.
-    ``learn`` gets the indices and says something of every example.
+    The first hypothesis learns the first sample. Of the second, as many that it gets wrong as
+    that it gets right, the first ones of either, are what the second learns; all if it gets all
+    wrong. Of the third, those on which the two differ are what the third learns. ``learn`` gets
+    the indices and says something of every example.
 
     Examples
     --------
-    >>> seen, _ = filter_examples(lambda rows: [0] * 6, [0, 1, 0, 1, 0, 1], range(6), (2, 2, 2))
-    >>> seen
-    [[0, 1], [2, 3], []]
+    >>> y = [0, 1, 0, 0, 0, 1]
+    >>> filter_examples(lambda rows: [0] * 6, y, ([0, 1], [2, 3, 4, 5], []))
+    ([[0, 1], [2, 5], []], [0, 0, 0, 0, 0, 0])
     """
-    left = list(order)
-    first = [left.pop(0) for _ in range(sizes[0])]
-    h1 = list(learn(first))
-    wrong = [i for i in left if h1[i] != y[i]][: -(-sizes[1] // 2)]
-    right = [i for i in left if h1[i] == y[i]][: sizes[1] // 2]
-    second = [i for i in left if i in wrong + right]
+    h1 = list(learn(list(samples[0])))
+    wrong = [i for i in samples[1] if h1[i] != y[i]]
+    right = [i for i in samples[1] if h1[i] == y[i]]
+    n = min(len(wrong), len(right)) if right else len(wrong)
+    second = [i for i in samples[1] if i in wrong[:n] + right[:n]]
+    if not second:
+        return [list(samples[0]), [], []], h1
     h2 = list(learn(second))
-    third = [i for i in left if i not in second and h1[i] != h2[i]][: sizes[2]]
+    third = [i for i in samples[2] if h1[i] != h2[i]]
     if not third:
-        return [first, second, third], h1
+        return [list(samples[0]), second, []], h1
     h3 = list(learn(third))
-    return [first, second, third], [a if a == b else c for a, b, c in zip(h1, h2, h3, strict=True)]
+    votes = zip(h1, h2, h3, strict=True)
+    return [list(samples[0]), second, third], [b if b == c else a for a, b, c in votes]

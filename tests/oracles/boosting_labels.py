@@ -150,12 +150,14 @@ def adaboost_oc(
     y: Sequence[int],
     n_classes: int,
     colourings: Sequence[Sequence[int]],
+    goes_on: bool = False,
 ) -> PairRun:
     """AdaBoost.OC (Schapire 1997): a colour, 0 or 1, for every class; one colouring each round.
 
     ``weak`` gets a weight and the colour of its class for each example. A member's ``said`` is
     whether a label has the colour that it said; ``examples`` are the weights it was trained with
     and ``share`` is U, the weight of the mislabels whose colour is not that of the class.
+    A member with a pseudo-loss of a half is dropped; ``goes_on`` then takes the next colouring.
 
     Examples
     --------
@@ -184,6 +186,8 @@ def adaboost_oc(
             e = sum((w[i][k] * s[i][k] for i, k in pairs), Decimal(0)) / 2
             alpha = alpha_of_loss(e)
             run.rounds.append(PairRound(w, said, e, alpha, e < HALF, D, U))
+            if e >= HALF and goes_on:
+                continue
             if e >= HALF or e < SPECK:
                 break
             raised = [

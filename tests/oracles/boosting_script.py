@@ -34,7 +34,7 @@ class ScriptedLearner:
         """The number of the next row."""
         if len(self.weights) == len(self.script):
             raise EndOfScriptError
-        self.weights.append(weights / weights.sum())
+        self.weights.append(weights.copy())
         self.labels.append(labels.copy())
         return len(self.weights) - 1
 
