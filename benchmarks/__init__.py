@@ -6,6 +6,7 @@ from __future__ import annotations
 SUITES = {
     "trees": "benchmarks.trees",
     "ensembles": "benchmarks.ensembles",
+    "boosting": "benchmarks.boosting",
     "start": "benchmarks.start",
     "scale": "benchmarks.scale",
     "ordering": "benchmarks.ordering",
