@@ -19,7 +19,7 @@ Friedman (2002). Stochastic gradient boosting. Computational Statistics & Data A
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ import numpy.typing as npt
 from orfeon.boosting.losses import Loss
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.subspace import draw_attributes
-from orfeon.forest import Forest
+from orfeon.forest import NODE, Forest
 from orfeon.growth.residuals import ResidualTrees
 from orfeon.kernels import leaf_sums, route
 from orfeon.kernels.jit import kernel_view
@@ -37,6 +37,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Rounds whose leaves are looked up in one go when predictions are staged.
 _STAGED_AT_ONCE = 32
+#: Rounds whose seeds are drawn in one go.
+_SEEDS_AT_ONCE = 64
 
 
 class Sample(NamedTuple):
@@ -253,13 +255,22 @@ class Boosting:
         Stage
             What each round grew.
         """
-        seeds = np.random.Generator(np.random.PCG64(self.sequence))
-        n_trees = self.loss.n_scores
-        _draw_seeds(seeds, first * n_trees)
-        at = first
+        for at, seeds in self._seeds(first):
+            # Scores that grow without bound show in the loss.
+            with np.errstate(over="ignore", invalid="ignore"):
+                stage = self._round(scores, at, seeds)
+            yield stage
+
+    def _seeds(self, first: int) -> Iterator[tuple[int, npt.NDArray[np.uint64]]]:
+        """The numbers of the rounds, and the seeds of their trees."""
+        k = self.loss.n_scores
+        rng = np.random.Generator(np.random.PCG64(self.sequence))
+        rng.integers(0, 2**64 - 1, size=first * k, dtype=np.uint64)
         while True:
-            yield self._round(scores, at, _draw_seeds(seeds, n_trees))
-            at += 1
+            drawn = rng.integers(0, 2**64 - 1, size=(_SEEDS_AT_ONCE, k), dtype=np.uint64)
+            for seeds in drawn:
+                yield first, seeds
+                first += 1
 
     def _round(self, scores: Floats, at: int, seeds: npt.NDArray[np.uint64]) -> Stage:
         weights, candidates = self._draw(at)
@@ -294,8 +305,30 @@ class Boosting:
         return weights, candidates
 
 
-def _draw_seeds(rng: np.random.Generator, n_seeds: int) -> npt.NDArray[np.uint64]:
-    return rng.integers(0, 2**64 - 1, size=n_seeds, dtype=np.uint64)
+def join_rounds(forests: list[Forest]) -> Forest:
+    """One forest of the trees of many rounds.
+
+    Parameters
+    ----------
+    forests : list of Forest
+        Regression trees over the same attributes, without linear combinations.
+
+    Returns
+    -------
+    Forest
+        All trees, in order: what :meth:`orfeon.forest.Forest.concatenate` gives, sooner.
+    """
+    if len(forests) == 1 or any(len(forest.branches) for forest in forests):
+        return Forest.concatenate(forests)
+    # As plain words, for NumPy takes its time over the types of records.
+    words = np.concatenate([forest.nodes.view(np.uint64) for forest in forests])
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(forest, name) for forest in forests])
+        for name in ("n_children", "missing", "value", "leaf_weight")
+    }
+    sizes = np.concatenate([forest.n_nodes for forest in forests])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return replace(forests[0], tree_start=starts, nodes=words.view(NODE), **joined)
 
 
 def split_gains(forest: Forest, means: Floats) -> Floats:

@@ -22,6 +22,7 @@ from orfeon.boosting.gradient import (
     Sample,
     Stage,
     fill_inner_values,
+    join_rounds,
     split_gains,
 )
 from orfeon.boosting.losses import Loss
@@ -100,10 +101,11 @@ class _Run:
 
     def fitted(self, n_rounds: int) -> dict[str, Any]:
         """The attributes of an estimator fitted with so many rounds."""
-        forest, gains = Forest.concatenate(self._forests), self._gains
+        forest, gains = join_rounds(self._forests), self._gains
         if self._means:
-            new = Forest.concatenate(self._forests[-len(self._means) :])
-            gains = np.concatenate([gains, split_gains(new, np.concatenate(self._means))])
+            earlier = np.zeros(len(gains))
+            new = split_gains(forest, np.concatenate([earlier, *self._means]))[len(gains) :]
+            gains = np.concatenate([gains, new])
             fill_inner_values(forest)
         model = AdditiveModel(self.start, forest).prefix(n_rounds)
         return {
@@ -318,11 +320,14 @@ class GradientBoosting(Ensemble):
             min_impurity_decrease=self.min_impurity_decrease,
             max_features=attributes_per_node(at_node, n_of_tree),
         )
-        table = Table(sample.X, self.schema_)
         if self.tree_method == "histogram":
             from orfeon.growth.histogram import HistogramTrees
 
-            return HistogramTrees(table, sample.X, growth, self.max_bins, n_jobs=self._n_threads)
+            trees: ResidualTrees = HistogramTrees(
+                sample.X, self.schema_, growth, max_bins=self.max_bins, n_jobs=self._n_threads
+            )
+            return trees
+        table = Table(sample.X, self.schema_)
         return ExactTrees(table, sample.X, growth, n_jobs=self._n_threads)
 
     @property
@@ -344,8 +349,8 @@ class GradientBoosting(Ensemble):
         )  # fmt: skip
         if not held.any():
             raise ValueError(
-                f"validation_fraction={self.validation_fraction} sets none of the "
-                f"{len(sample.y)} examples aside; give a larger fraction, or n_iter_no_change=None."
+                f"validation_fraction={self.validation_fraction} sets no example aside of "
+                f"n_samples={len(sample.y)}; give a larger fraction, or n_iter_no_change=None."
             )
         return sample.take(~held), sample.take(held)
 
@@ -356,8 +361,8 @@ class GradientBoosting(Ensemble):
         present = np.unique(fold)
         if len(present) < 2:
             raise ValueError(
-                f"early_stopping='cv' needs two different examples at least, and all "
-                f"{len(fold)} are the same; use n_iter_no_change=None."
+                "early_stopping='cv' needs two different examples at least, and those of "
+                f"n_samples={len(fold)} are all the same; use n_iter_no_change=None."
             )
         folds = [self._fold(sample, loss, fold == k) for k in present]
         shares = np.bincount(fold, weights=sample.weights)[present]
@@ -422,4 +427,7 @@ def _scaled(weights: Floats) -> Floats:
     """Weights of about 1 on average, of exactly 1 where all are equal."""
     if (weights == weights[0]).all():
         return np.ones(len(weights))
-    return np.asarray(weights * np.exp2(-np.round(np.log2(weights.mean()))))
+    # By powers of two, so that no bit is lost; first to where no mean can overflow.
+    for largest in (np.max, np.mean):
+        weights = weights * np.exp2(-np.round(np.log2(largest(weights))))
+    return weights

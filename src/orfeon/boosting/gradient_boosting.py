@@ -27,6 +27,7 @@ from orfeon.boosting.gradient_base import (
     GradientBoosting,
     TreeMethod,
 )
+from orfeon.boosting.gradient_documentation import with_shared_texts
 from orfeon.boosting.losses import AbsoluteError, HuberError, Loss, QuantileError, SquaredError
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.voting import CLASS_WEIGHT
@@ -34,79 +35,9 @@ from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 
 Floats = npt.NDArray[np.float64]
 
-_PARAMETERS = """
-    learning_rate : float, default=0.1
-        Share of what a tree says that is added: the shrinkage.
-    n_estimators : int, default=100
-        Number of rounds; a round has one tree, or one for each of more than two classes.
-    subsample : float, default=1.0
-        Share of the examples that each round sees, drawn without replacement.
-    max_depth : int or None, default=3
-        Most tests on a path of a tree. With 1 the model is additive in the attributes.
-    max_leaf_nodes : int, optional
-        Most leaves of a tree; the node of greatest gain is split first.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Least weight of a node to be split, and of a leaf; below one, a share of the whole.
-    min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, as a share of the whole weight.
-    min_impurity_decrease : float, default=0.0
-        Least weighted decrease of the residuals' variance by a split.
-    max_features : int, float, "sqrt", "log2" or None, default=None
-        Attributes drawn at each node, of those of the tree; all by default.
-    max_features_per_tree : int, float, "sqrt", "log2" or None, default=None
-        Attributes drawn for each tree; all by default.
-    tree_method : {"exact", "histogram"}, default="exact"
-        Whether trees consider every threshold, or those between ``max_bins`` bins.
-    max_bins : int, default=255
-        Bins of an attribute, with ``tree_method="histogram"``.
-    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical; "auto" goes by their types.
-"""
-_STOPPING = """
-    n_iter_no_change : int, optional
-        Rounds in a row without improvement after which boosting stops; the rounds after the best
-        are dropped. By default it does not stop early.
-    early_stopping : {"validation", "cv"}, default="validation"
-        Whether improvement is measured on a share of the examples, on which the trees are then not
-        grown, or by cross-validation; in this case all examples are used for as many rounds as were
-        best.
-    validation_fraction : float, default=0.1
-        The share, with ``early_stopping="validation"``. Copies of an example stay together.
-    n_folds : int, default=5
-        Folds, with ``early_stopping="cv"``.
-    tol : float, default=1e-4
-        A loss must be lower than the least so far by more than this to be an improvement.
-"""
-_ATTRIBUTES = """
-    init_ : ndarray of shape (n_scores,)
-        The constant that scores start from.
-    n_estimators_ : int
-        Number of rounds.
-    train_loss_ : ndarray of shape (n_estimators_,)
-        Mean loss of the training examples after each round.
-    validation_loss_ : ndarray
-        With ``n_iter_no_change``: the loss that stopping went by, after each round that was tried.
-    members_, forest_ : Forest
-        The trees, round after round; their values are what they add to the scores.
-    estimators_ : sequence
-        The trees as estimators, made when they are asked for.
-    feature_importances_ : ndarray of shape (n_attributes,)
-        Share of each attribute in the squared error of residuals that all splits removed.
-"""
-
-
-def _filled(cls: type) -> type:
-    """Put the texts that both estimators share into a docstring."""
-    text = cls.__doc__ or ""
-    shared = {"growth": _PARAMETERS, "stopping": _STOPPING, "fitted": _ATTRIBUTES}
-    for name, words in shared.items():
-        text = text.replace(f"    <{name}>", words.strip("\n"))
-    cls.__doc__ = text
-    return cls
-
 
 @documented()
-@_filled
+@with_shared_texts
 class GradientBoostingClassifier(TabularClassifierMixin, GradientBoosting):
     """Class probabilities by trees fitted one after the other to the gradient of a loss.
 
@@ -364,7 +295,7 @@ class GradientBoostingClassifier(TabularClassifierMixin, GradientBoosting):
 
 
 @documented()
-@_filled
+@with_shared_texts
 class GradientBoostingRegressor(TabularRegressorMixin, GradientBoosting):
     """Predictions by trees fitted one after the other to the gradient of a loss.
 

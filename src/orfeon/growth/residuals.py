@@ -77,59 +77,58 @@ class ResidualTrees(Protocol):
         """
 
 
-@dataclass(frozen=True)
-class FixedResiduals:
-    """Residuals times weights as integers, whose sums do not depend on the order of the rows.
+class FixedPoint:
+    """Weights times residuals as integers, whose sums do not depend on the order of the rows.
+
+    Nothing is subtracted from the residuals first: they lie around zero already.
 
     Parameters
     ----------
-    moments : ndarray of int64 of shape (n_trees, n_rows)
-        Integer weight times residual.
-    scale : ndarray of shape (n_trees,)
-        What one unit of the residual became, a power of two.
-    """
-
-    moments: Integers
-    scale: Floats
-
-
-def fixed_residuals(residuals: Floats, whole: Whole) -> FixedResiduals:
-    """Turn residuals into integers, with nothing subtracted: they lie around zero already.
-
-    Parameters
-    ----------
-    residuals : ndarray of shape (n_trees, n_rows)
-        Finite residuals.
     whole : Whole
         The weights, of one row for all trees or one each.
-
-    Returns
-    -------
-    FixedResiduals
-        The integers and their scales.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.growth.residuals import fixed_residuals
+    >>> from orfeon.growth.residuals import FixedPoint
     >>> from orfeon.growth.weights import whole_weights
-    >>> fixed = fixed_residuals(np.array([[0.5, -0.25]]), whole_weights(np.array([[2, 1]])))
-    >>> fixed.moments / fixed.scale
+    >>> moments, scale = FixedPoint(whole_weights(np.array([[2, 1]])))(np.array([[0.5, -0.25]]))
+    >>> moments / scale
     array([[ 1.  , -0.25]])
     """
-    largest = np.maximum(residuals.max(axis=1), -residuals.min(axis=1))
-    totals = np.broadcast_to(whole.total, len(residuals))
-    powers = [_room(float(most), int(total)) for most, total in zip(largest, totals, strict=True)]
-    scale = np.array([math.ldexp(1.0, power) for power in powers])
-    scaled = residuals * scale[:, None]
-    if whole.exact.all():
+
+    def __init__(self, whole: Whole) -> None:
+        self._weights = whole.weights
+        self._totals = whole.total.tolist()
+        self._exact = bool(whole.exact.all())
+        self._ones = self._exact and whole.weights.min() == whole.weights.max() == 1
+
+    def __call__(self, residuals: Floats) -> tuple[Integers, Floats]:
+        """Turn residuals into integers.
+
+        Parameters
+        ----------
+        residuals : ndarray of shape (n_trees, n_rows)
+            Finite residuals.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_trees, n_rows)
+            Integer weight times residual.
+        ndarray of shape (n_trees,)
+            What one unit of the residual became, a power of two.
+        """
+        largest = np.abs(residuals).max(axis=1).tolist()
+        totals = self._totals if len(self._totals) == len(largest) else self._totals * len(largest)
+        powers = [_room(most, total) for most, total in zip(largest, totals, strict=True)]
+        scale = np.array([math.ldexp(1.0, power) for power in powers])
+        scaled = residuals * scale[:, None]
+        if not self._exact:
+            scaled *= self._weights
         moments = np.rint(scaled, out=scaled).astype(np.int64)
-        if whole.weights.min() != 1 or whole.weights.max() != 1:
-            moments *= whole.weights
-    else:
-        scaled *= whole.weights
-        moments = np.rint(scaled, out=scaled).astype(np.int64)
-    return FixedResiduals(moments, scale)
+        if self._exact and not self._ones:
+            moments *= self._weights
+        return moments, scale
 
 
 def _room(largest: float, total: int) -> int:
@@ -147,6 +146,7 @@ class _Weights:
     given: npt.NDArray[Any]
     whole: Whole
     limits: Integers
+    fixed_point: FixedPoint
 
 
 class ExactTrees:
@@ -160,8 +160,6 @@ class ExactTrees:
         The encoded rows that the table was made from.
     growth : Growth
         How trees are grown; the criterion is the variance.
-    n_examples : float, optional
-        How many examples fractional weights stand for; as many as are positive by default.
     n_jobs : int, default=1
         Threads, of which each grows some of the trees of a round. They are left alone where the
         examples are few.
@@ -185,13 +183,11 @@ class ExactTrees:
         table: Table,
         X: Floats,
         growth: Growth,
-        n_examples: float | None = None,
         n_jobs: int = 1,
     ) -> None:
         self.table = table
         self.X = X
         self.growth = growth
-        self.n_examples = None if n_examples is None else np.array([n_examples])
         self.n_jobs = n_jobs if table.n_rows >= _WORTH_THREADS else 1
         self._kernel = _kernel(growth, table)
         self._columns = _columns(table, growth)
@@ -224,11 +220,11 @@ class ExactTrees:
             The leaf that each row reaches.
         """
         weighed = self._weigh(weights)
-        fixed = fixed_residuals(residuals, weighed.whole)
+        moments, scale = weighed.fixed_point(residuals)
         chosen = self._all_attributes if candidates is None else candidates
 
         def grow(block: slice) -> tuple[Forest, Leaves]:
-            forest = self._grow(block, residuals, weighed, fixed, seeds, chosen)
+            forest = self._grow(block, residuals, weighed, (moments, scale), seeds, chosen)
             leaves: Any = np.ascontiguousarray(forest._leaves(self.X).T).view(np.int32)
             return forest, leaves
 
@@ -248,9 +244,10 @@ class ExactTrees:
     def _weigh(self, weights: npt.NDArray[Any]) -> _Weights:
         """The weights as integers; made once for weights that do not change."""
         if self._known is None or self._known.given is not weights:
-            whole = whole_weights(np.atleast_2d(weights), self.n_examples)
+            whole = whole_weights(np.atleast_2d(weights))
             variants = np.full(len(whole.exact), VARIANCE)
-            self._known = _Weights(weights, whole, _limits(self.growth, variants, whole))
+            limits = _limits(self.growth, variants, whole)
+            self._known = _Weights(weights, whole, limits, FixedPoint(whole))
         return self._known
 
     def _grow(
@@ -258,18 +255,22 @@ class ExactTrees:
         block: slice,
         residuals: Floats,
         weighed: _Weights,
-        fixed: FixedResiduals,
+        fixed: tuple[Integers, Floats],
         seeds: Seeds,
         candidates: Integers,
     ) -> Forest:
         n_trees = block.stop - block.start
         whole = _of_block(weighed.whole, block)
-        scale = fixed.scale[block]
+        moments, scale = fixed[0][block], fixed[1][block]
         limits = weighed.limits if len(weighed.limits) == 1 else weighed.limits[block]
+        if len(limits) < n_trees:
+            limits = np.repeat(limits, n_trees, axis=0)
+        least = _least_decrease(self.growth, whole, scale)
+        if len(least) < n_trees:
+            least = np.repeat(least, n_trees)
         grown = self._kernel(
-            *self._columns, self._settings, self._no_labels, whole.weights, fixed.moments[block],
-            residuals[block], np.repeat(limits, n_trees // len(limits), axis=0),
-            _least_decrease(self.growth, whole, scale) * np.ones(n_trees), seeds[block],
+            *self._columns, self._settings, self._no_labels, whole.weights, moments,
+            residuals[block], limits, least, seeds[block],
             candidates if len(candidates) == 1 else candidates[block], self._no_table,
         )  # fmt: skip
         return self._pack(grown, whole, scale)
@@ -284,17 +285,15 @@ class ExactTrees:
         packed["first_child"] = first_child[:n]
         n_children = n_children[:n].copy()
         weight = stats[:n, 0]
+        leaf_weight = weight[n_children == 0]
         value = stats[:n, 1] / weight
-        in_leaves = weight[n_children == 0]
-        if len(scale) == 1:
-            value /= scale[0]
-        else:
-            value /= np.repeat(scale, np.diff(starts))
+        value /= scale if len(scale) == 1 else np.repeat(scale, np.diff(starts))
         if whole.exact.all():
-            leaf_weight = in_leaves.astype(np.uint32)
+            leaf_weight = leaf_weight.astype(np.uint32)
+        elif len(whole.scale) == 1:
+            leaf_weight = leaf_weight / whole.scale
         else:
-            units = np.repeat(whole.scale * np.ones(len(scale)), np.diff(starts))
-            leaf_weight = in_leaves / units[n_children == 0]
+            leaf_weight = leaf_weight / np.repeat(whole.scale, np.diff(starts))[n_children == 0]
         return Forest(
             tree_start=starts,
             nodes=packed,
