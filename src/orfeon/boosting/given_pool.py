@@ -41,6 +41,14 @@ class Voter:
         The code of each label that it may say.
     place : int
         Where it is in the pool, for messages.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.given_pool import Voter
+    >>> signs = lambda X: np.where(X[:, 0] > 0, "plus", "minus")
+    >>> Voter(signs, {"minus": 0, "plus": 1}, 0).predict(np.array([[3.0], [-1.0]]))
+    array([1, 0], dtype=int32)
     """
 
     classifier: Any
@@ -120,13 +128,41 @@ class Voter:
 
 @dataclass(frozen=True)
 class MemberVoter:
-    """One member of a fitted ensemble, as an ensemble of one."""
+    """One member of a fitted ensemble, as an ensemble of one.
+
+    Parameters
+    ----------
+    classifier : ensemble
+        An ensemble with this member alone.
+    codes : ndarray of int32
+        The code of each class that the ensemble knows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.boosting.given_pool import MemberVoter
+    >>> bag = BaggingClassifier(n_estimators=1, bootstrap=False).fit([[0.0], [1.0]], ["b", "c"])
+    >>> MemberVoter(bag, np.array([1, 2], np.int32)).predict([[1.0], [0.0]])
+    array([2, 1], dtype=int32)
+    """
 
     classifier: Any
     codes: Codes
 
     def predict(self, X: Any) -> Codes:
-        """The class of each row, as a code."""
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows, as the ensemble takes them.
+
+        Returns
+        -------
+        ndarray of int32 of shape (n_rows,)
+            Class codes.
+        """
         return np.asarray(self.codes[_adapt(self.classifier).answers(X)[0]])
 
 
@@ -189,6 +225,15 @@ class PoolMembers(EstimatorMembers):
         The classifiers, in the order in which they were chosen.
     n_classes : int
         Number of classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.given_pool import PoolMembers, Voter
+    >>> high = Voter(lambda X: X[:, 0] > 1, {False: 0, True: 1}, 0)
+    >>> PoolMembers([high, high], 2).votes(np.array([[0.0], [2.0]]))
+    array([[0, 1],
+           [0, 1]], dtype=int32)
     """
 
     def votes(self, X: Any) -> Codes:
