@@ -101,6 +101,11 @@ def _boosted(tree: Any, members: int, random_state: int, n_jobs: int | None) -> 
 
     Members are trained with weights, none of which falls below 1e-8. After a member that errs on
     half of the weight or on nothing, the examples are a new bootstrap sample with equal weights.
+
+    Chapter 3 is run the same way, though its cells with T = 9 are then above the published ones on
+    three of five problems. Other readings did no better over 50 splits: samples drawn by the
+    weights agree in 6 of 10 cells, as weights do, and a run that stops at a member without error,
+    which decides alone then, ends at 31.8% on sonar with T = 99, where 17.4% is published.
     """
     return orfeon.AdaBoostClassifier(
         tree, n_estimators=members, sampling="weights", on_failure="bootstrap", min_weight=1e-8,
