@@ -568,3 +568,38 @@ def test_no_warning_in_ordinary_use(waveform):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GradientBoostingClassifier(n_estimators=3, random_state=0).fit(*waveform)
+
+
+class Listener:
+    """A callback that keeps the models it is shown, and stops after some rounds."""
+
+    def __init__(self, stop_after):
+        self.stop_after = stop_after
+        self.models = []
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(
+        self, estimator, context, *, X=None, y=None, metadata=None, fitted_estimator=None
+    ):
+        if context.task_name == "member":
+            self.models.append(fitted_estimator)
+        return len(self.models) >= self.stop_after
+
+
+def test_callbacks_hear_each_round_and_may_stop(waveform):
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
+    X, y = waveform
+    listener = Listener(4)
+    model = GradientBoostingClassifier(n_estimators=50, random_state=0).set_callbacks(listener)
+    model.fit(X, y)
+    assert model.n_estimators_ == len(listener.models) == 4
+    for shown, stage in zip(listener.models, model.staged_predict_proba(X), strict=True):
+        np.testing.assert_array_equal(shown.predict_proba(X), stage)
