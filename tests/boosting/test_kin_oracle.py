@@ -32,7 +32,6 @@ from orfeon.boosting import multiboost as multiboosting
 from orfeon.boosting.adaboost_m2 import M2Scheme
 from orfeon.boosting.arcing import ArcX4Scheme
 from orfeon.boosting.output_codes import OutputCodeScheme
-from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.wagging import poisson_weights
 
 usual = settings(deadline=None, derandomize=True, max_examples=60)
@@ -96,8 +95,8 @@ def test_multiboost(problem, seed):
     def wagged():
         yield [Fraction(w) for w in learner.weights[0]]
         while True:
-            rng = member_generator(np.random.SeedSequence(seed), heard[0] - 1)
-            yield [Fraction(w) for w in poisson_weights(len(y), rng)]
+            drawn = poisson_weights(len(y), learner.generators[heard[0] - 1])
+            yield [Fraction(w) for w in drawn]
 
     oracle = multiboost(
         weak, y, [*ends, n_members], wagged(), attempts=n_members, failure_ends_committee=False

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -22,11 +23,12 @@ class EndOfScriptError(Exception):
 
 @dataclass
 class ScriptedLearner:
-    """Says one row of the script after the other; keeps the weights and labels it was given."""
+    """Says one row of the script after the other; keeps what it was given each time."""
 
     script: Sequence[npt.NDArray[Any]]
     weights: list[npt.NDArray[np.float64]] = field(default_factory=list)
     labels: list[npt.NDArray[Any]] = field(default_factory=list)
+    generators: list[np.random.Generator] = field(default_factory=list)
 
     def train(
         self, weights: npt.NDArray[np.float64], labels: npt.NDArray[Any], rng: np.random.Generator
@@ -36,6 +38,7 @@ class ScriptedLearner:
             raise EndOfScriptError
         self.weights.append(weights.copy())
         self.labels.append(labels.copy())
+        self.generators.append(deepcopy(rng))  # what the scheme draws from after this round
         return len(self.weights) - 1
 
     def hear(self, member: int, what: str) -> npt.NDArray[Any]:
