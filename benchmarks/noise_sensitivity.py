@@ -1,9 +1,9 @@
 """Which suffers more from wrong labels, bagging or boosting.
 
 A share of the labels of the training set is replaced by another class at random; the test set is
-clean. Both ensembles have as many members, of the same kind: CART trees pruned by cross-validation.
-``python -m benchmarks.noise_sensitivity`` prints test errors and paired differences on problems
-that anyone can draw again; with --picture it also draws them.
+clean. Both ensembles have as many members, of the same kind: CART trees pruned by cross-validation,
+or with --leaves not pruned but small. ``python -m benchmarks.noise_sensitivity`` prints test errors
+and paired differences on problems that anyone can draw again; with --picture it also draws them.
 
 References
 ----------
@@ -41,20 +41,24 @@ Errors = dict[int, float]
 Found = Mapping[tuple[float, str], Errors]
 
 
-def _bagging(members: int, random_state: int) -> Any:
-    tree = orfeon.CARTClassifier(pruning="cv")
+def _tree(leaves: int | None) -> Any:
+    if leaves is None:
+        return orfeon.CARTClassifier(pruning="cv")
+    return orfeon.CARTClassifier(max_leaf_nodes=leaves)
+
+
+def _bagging(tree: Any, members: int, random_state: int) -> Any:
     return orfeon.BaggingClassifier(tree, members, random_state=random_state)
 
 
-def _boosting(members: int, random_state: int) -> Any:
+def _boosting(tree: Any, members: int, random_state: int) -> Any:
     """AdaBoost that goes on after a member without error, so that both have all their members."""
-    tree = orfeon.CARTClassifier(pruning="cv")
     return orfeon.AdaBoostClassifier(
         tree, members, on_failure="bootstrap", min_weight=1e-8, random_state=random_state
     )
 
 
-ENSEMBLES: dict[str, Callable[[int, int], Any]] = {"bagging": _bagging, "boosting": _boosting}
+ENSEMBLES: dict[str, Callable[[Any, int, int], Any]] = {"bagging": _bagging, "boosting": _boosting}
 
 
 def with_wrong_labels(
@@ -95,7 +99,7 @@ def with_wrong_labels(
     return noisy
 
 
-def measure(name: str, draws: int, members: int) -> Found:
+def measure(name: str, draws: int, members: int, leaves: int | None = None) -> Found:
     """Test errors on a problem, at all shares and of both ensembles, on the same draws."""
     found: dict[tuple[float, str], Errors] = {(s, e): {} for s in SHARES for e in ENSEMBLES}
     drawn_from = problem(name)
@@ -108,7 +112,7 @@ def measure(name: str, draws: int, members: int) -> Found:
         for share in SHARES:
             noisy = with_wrong_labels(y, share, n_classes, order, steps)
             for ensemble, build in ENSEMBLES.items():
-                model = build(members, draw).fit(X, noisy)
+                model = build(_tree(leaves), members, draw).fit(X, noisy)
                 error = error_percent(model.predict(X_test), y_test)
                 found[share, ensemble][draw] = error
     return found
@@ -175,6 +179,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--draws", type=int, metavar="N", help=f"default: {DRAWS}")
     parser.add_argument("--members", type=int, metavar="T", help=f"default: {MEMBERS}")
     parser.add_argument(
+        "--leaves", type=int, metavar="L", help="trees of at most L leaves; default: pruned trees"
+    )
+    parser.add_argument(
         "--quick", action="store_true",
         help=f"{QUICK_DRAWS} draws and {QUICK_MEMBERS} members, unless said otherwise",
     )  # fmt: skip
@@ -191,9 +198,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--draws must be 2 or more, got {draws}")
     if members < 1:
         parser.error(f"--members must be 1 or more, got {members}")
-    found = {name: measure(name, draws, members) for name in PROBLEMS}
+    if options.leaves is not None and options.leaves < 2:
+        parser.error(f"--leaves must be 2 or more, got {options.leaves}")
+    found = {name: measure(name, draws, members, options.leaves) for name in PROBLEMS}
+    kind = "pruned trees" if options.leaves is None else f"trees of at most {options.leaves} leaves"
     print(
-        f"Test errors in percent with {members} trees, {N_TRAIN} training and {N_TEST} test "
+        f"Test errors in percent with {members} {kind}, {N_TRAIN} training and {N_TEST} test "
         f"examples; mean and standard error of {draws} draws.\n"
     )
     print("\n".join(lines(found)))

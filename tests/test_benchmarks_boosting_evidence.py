@@ -95,12 +95,19 @@ def test_the_table_of_wrong_labels_has_paired_differences_and_means():
     assert table[-1] == "| **mean** | 20% | 11.00 | 12.00 | +1.00 ± 0.50 |"
 
 
+def test_small_trees_may_stand_in_for_pruned_ones():
+    tree = noise_sensitivity._tree(4)
+    rng = np.random.default_rng(0)
+    assert tree.fit(rng.normal(size=(100, 2)), rng.integers(0, 2, 100)).get_n_leaves() == 4
+    assert noise_sensitivity._tree(None).pruning == "cv"
+
+
 def test_the_quick_command_prints_all_problems(capsys, tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "noise.png"
     assert noise_sensitivity.main(["--quick", "--members", "3", "--picture", str(path)]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("Test errors in percent with 3 trees, 300 training and 5000 test")
+    assert printed.startswith("Test errors in percent with 3 pruned trees, 300 training and 5000")
     for name in (*PROBLEMS, "**mean**"):
         assert printed.count(f"\n| {name} | ") == len(SHARES)
     assert path.stat().st_size > 5000
@@ -112,6 +119,7 @@ def test_the_quick_command_prints_all_problems(capsys, tmp_path):
         (nested_spheres, ["--draws", "1"], "--draws must be 2 or more, got 1"),
         (nested_spheres, ["--rounds", "-1"], "--rounds must be 1 or more, got -1"),
         (noise_sensitivity, ["--draws", "1"], "--draws must be 2 or more, got 1"),
+        (noise_sensitivity, ["--leaves", "1"], "--leaves must be 2 or more, got 1"),
         (noise_sensitivity, ["--members", "-3"], "--members must be 1 or more, got -3"),
     ],
 )
