@@ -91,7 +91,7 @@ class LogLoss(ClassLoss):
     def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
         """The mean log-loss."""
         towards = np.where(y > 0, scores[0], -scores[0])
-        return float(-(weights @ log_expit(towards)) / weights.sum())
+        return float(-np.sum(weights * log_expit(towards)) / weights.sum())
 
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
         """Class minus probability."""
@@ -164,7 +164,7 @@ class MultinomialLoss(ClassLoss):
     def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
         """The mean log-loss."""
         own = log_softmax(scores, axis=0)[y, np.arange(len(y))]
-        return float(-(weights @ own) / weights.sum())
+        return float(-np.sum(weights * own) / weights.sum())
 
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
         """One for the class, minus the probabilities."""
@@ -219,7 +219,7 @@ class ExponentialLoss(ClassLoss):
 
     def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
         """The mean of exp(-y F)."""
-        return float(weights @ _exponentials(y, scores)[0] / weights.sum())
+        return float(np.sum(weights * _exponentials(y, scores)[0]) / weights.sum())
 
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
         """The class, -1 or 1, times its exponential weight."""

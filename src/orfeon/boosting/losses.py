@@ -59,7 +59,8 @@ def weighted_mean(terms: Floats, weights: Floats) -> float:
     float
         The mean.
     """
-    return float(terms[0] + (weights @ (terms - terms[0])) / weights.sum())
+    # Summed by NumPy: a product of vectors would depend on the threads of the linear algebra.
+    return float(terms[0] + np.sum(weights * (terms - terms[0])) / weights.sum())
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
@@ -191,7 +192,7 @@ class SquaredError(Loss):
     def value(self, y: Floats, scores: Floats, weights: Floats) -> float:
         """Half the mean squared error."""
         gap = y - scores[0]
-        return float(0.5 * (weights @ (gap * gap)) / weights.sum())
+        return float(0.5 * np.sum(weights * gap * gap) / weights.sum())
 
     def negative_gradient(self, y: Floats, scores: Floats, weights: Floats) -> Floats:
         """The residual."""
@@ -240,7 +241,7 @@ class QuantileError(Loss):
         """The mean pinball loss."""
         gap = y - scores[0]
         pinball = np.where(gap >= 0, self.alpha * gap, (self.alpha - 1.0) * gap)
-        return float(weights @ pinball / weights.sum())
+        return float(np.sum(weights * pinball) / weights.sum())
 
     def negative_gradient(self, y: Floats, scores: Floats, weights: Floats) -> Floats:
         """How steep the loss is on the side that the target is on."""
@@ -277,7 +278,7 @@ class AbsoluteError(Loss):
 
     def value(self, y: Floats, scores: Floats, weights: Floats) -> float:
         """The mean absolute error."""
-        return float(weights @ np.abs(y - scores[0]) / weights.sum())
+        return float(np.sum(weights * np.abs(y - scores[0])) / weights.sum())
 
     def negative_gradient(self, y: Floats, scores: Floats, weights: Floats) -> Floats:
         """The sign of the residual."""
@@ -341,7 +342,7 @@ class HuberError(Loss):
         if width is None:
             width = weighted_quantile(gap, weights, self.alpha)
         small = np.minimum(gap, width)
-        return float(weights @ (small * (gap - 0.5 * small)) / weights.sum())
+        return float(np.sum(weights * small * (gap - 0.5 * small)) / weights.sum())
 
     def negative_gradient(self, y: Floats, scores: Floats, weights: Floats) -> Floats:
         """The residual, cut at the width of this round."""

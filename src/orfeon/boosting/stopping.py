@@ -196,7 +196,7 @@ def cross_validated_rounds(
         side_by_side = map if n_jobs == 1 else threads.map
         for _ in range(n_rounds):
             losses = np.array(list(side_by_side(advance, folds)))
-            if patience.ends(float(shares @ losses)):
+            if patience.ends(float(np.sum(shares * losses))):
                 return True
             if after():
                 return False
