@@ -458,6 +458,17 @@ def test_copies_are_not_set_aside_apart(friedman):
     assert model.validation_loss_[-1] > 1.0
 
 
+def test_small_classes_are_set_aside_together():
+    """A tenth of four examples is none, a tenth of twelve is one; no class is lost to training."""
+    X, y = np.arange(12.0)[:, None], np.arange(12) // 4
+    for seed in range(5):
+        model = GradientBoostingClassifier(n_estimators=2, n_iter_no_change=2, random_state=seed)
+        assert model.fit(X, y).forest_.node_weight[0] == 11
+    alone = GradientBoostingClassifier(n_estimators=2, n_iter_no_change=2, random_state=0)
+    with pytest.raises(ValueError, match="sets no example aside"):
+        alone.fit(X[:2], [0, 1])
+
+
 def test_nothing_to_set_aside_is_refused():
     X, y = np.array([[1.0], [1.0]]), np.array([1.0, 1.0])
     model = GradientBoostingRegressor(n_iter_no_change=2)

@@ -127,6 +127,7 @@ class GradientBoosting(Ensemble):
     _is_sequential: ClassVar[bool] = True
 
     init_: Floats
+    n_classes_: int
     n_estimators_: int
     train_loss_: Floats
     validation_loss_: Floats
@@ -342,17 +343,23 @@ class GradientBoosting(Ensemble):
 
     def _set_aside(self, sample: Sample) -> tuple[Sample, Sample]:
         """The examples to train on, and those that tell when to stop."""
-        rng = member_generator(self._sequence, _SET_ASIDE)
-        held = set_aside(
-            sample.X, sample.y, sample.weights, self.validation_fraction, rng,
-            by_class=is_classifier(self),
-        )  # fmt: skip
+        by_class = is_classifier(self)
+        held = self._draw_held(sample, by_class)
+        if by_class and not held.any():  # too few of each class, but perhaps not of all together
+            held = self._draw_held(sample, False)
+            held &= np.bincount(sample.y[~held], minlength=self.n_classes_)[sample.y] > 0
         if not held.any():
             raise ValueError(
                 f"validation_fraction={self.validation_fraction} sets no example aside of "
                 f"n_samples={len(sample.y)}; give a larger fraction, or n_iter_no_change=None."
             )
         return sample.take(~held), sample.take(held)
+
+    def _draw_held(self, sample: Sample, by_class: bool) -> npt.NDArray[np.bool_]:
+        rng = member_generator(self._sequence, _SET_ASIDE)
+        return set_aside(
+            sample.X, sample.y, sample.weights, self.validation_fraction, rng, by_class=by_class
+        )
 
     def _cross_validate(self, sample: Sample, loss: Loss, progress: Progress) -> int:
         """The number of rounds that is best on the folds."""
