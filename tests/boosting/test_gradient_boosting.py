@@ -10,6 +10,7 @@ import pytest
 import sklearn
 from sklearn import ensemble as sk
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.utils.fixes import parse_version
 from tests.shared import assert_same_forest
@@ -199,6 +200,17 @@ def test_staged_answers_are_those_of_fewer_rounds_to_the_bit(estimator):
             np.testing.assert_array_equal(proba, fewer.predict_proba(X))
             decision = list(fitted.staged_decision_function(X))[n - 1]
             np.testing.assert_array_equal(decision, fewer.decision_function(X))
+
+
+@each
+def test_what_is_not_fitted_says_so(estimator):
+    X, y = data(estimator)
+    model = clone(estimator)
+    for ask in (model.predict, model.apply, lambda X: next(model.staged_predict(X))):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            ask(X)
+    with pytest.raises(NotFittedError):
+        next(model.staged_score(X, y))
 
 
 def test_two_classes_have_one_score(waveform):

@@ -405,7 +405,8 @@ class GradientBoosting(Ensemble):
 
     def _staged_scores(self, X: Any) -> Iterator[Floats]:
         """Scores of rows after each round."""
-        return self._model.staged(self._rows(X))
+        rows = self._rows(X)
+        return self._model.staged(rows)
 
     # -- looking at the model ------------------------------------------------------------------
 
