@@ -428,6 +428,33 @@ class Forest:
             route.count_votes(self._leaves(X), self.tree_start, self.label, counts)
         return counts
 
+    def weigh_votes(self, X: Floats, weights: Floats) -> Floats:
+        """Sum of the weights of the trees that vote for each class, added in their order.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_attributes)
+            Encoded rows.
+        weights : ndarray of shape (n_trees,)
+            Weight of each tree's vote.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Sums.
+        """
+        sums = np.zeros((len(X), self.n_classes))
+        if not self._may_part(X) and self._is_quick(X):
+            route.weigh_votes_ordered(
+                *self._words(), self.tree_start, kernel_view(X), self.label,
+                np.array(weights, dtype=np.float64), sums,
+            )  # fmt: skip
+            return sums
+        rows = np.arange(len(X))
+        for votes, weight in zip(self.votes(X), weights, strict=True):
+            sums[rows, votes] += weight
+        return sums
+
     def predict(self, X: Floats) -> npt.NDArray[Any]:
         """Decision of the whole forest: class codes by majority vote, or the mean target.
 
@@ -537,6 +564,16 @@ class Forest:
         place = np.cumsum(self.is_leaf) - 1
         return known[place[at[self.is_leaf[at]]]]
 
+    def _shifted(self, table: int, projection: int) -> npt.NDArray[np.void]:
+        """The nodes, with as many entries before their branch tables and their projections."""
+        shifted = self.nodes.copy()
+        inner = self.n_children > 0
+        j = shifted["attribute"]
+        categorical = inner & (j >= 0) & (self.n_categories[np.maximum(j, 0)] > 0)
+        shifted["threshold"][categorical] += table
+        shifted["attribute"][inner & (j < 0)] -= projection
+        return shifted
+
     @staticmethod
     def concatenate(forests: Sequence[Forest]) -> Forest:
         """One forest of the trees of several, in order.
@@ -557,7 +594,9 @@ class Forest:
         if len(forests) == 1:
             return first
         for other in forests[1:]:
-            same = np.array_equal(first.n_categories, other.n_categories)
+            same = first.n_categories is other.n_categories or np.array_equal(
+                first.n_categories, other.n_categories
+            )
             if not same or first.n_classes != other.n_classes:
                 raise ValueError(
                     "forests differ in their attributes or classes; they cannot be joined."
@@ -566,13 +605,7 @@ class Forest:
         table = projection = terms = base = 0
         projection_starts = [np.zeros(1, np.int64)]
         for f in forests:
-            shifted = f.nodes.copy()
-            inner = f.n_children > 0
-            j = shifted["attribute"]
-            categorical = inner & (j >= 0) & (f.n_categories[np.maximum(j, 0)] > 0)
-            shifted["threshold"][categorical] += table
-            shifted["attribute"][inner & (j < 0)] -= projection
-            nodes.append(shifted)
+            nodes.append(f.nodes if f._is_plain else f._shifted(table, projection))
             starts.append(f.tree_start[1:] + base)
             projection_starts.append(f.projections[0][1:] + terms)
             base += len(f.nodes)

@@ -121,12 +121,11 @@ class AdaBoostScheme(Scheme):
         Judgement
             Not kept at an error of chance or more.
         """
-        wrong = said != self.labels
+        error = float(np.where(said != self._labels, self._weights, 0.0).sum())
         ends = self.on_failure == "stop"
-        if not (wrong & (self._weights > 0)).any():
+        if error == 0:  # weights never underflow
             vote = float(max(PERFECT, 2 * self.total_vote)) if ends else PERFECT
             return Judgement(0.0, vote, ends=ends)
-        error = float(self._weights[wrong].sum())
         if self._fails(error):
             return Judgement(error, 0.0, keep=False, ends=ends)
         vote = 0.5 * float(np.log((1.0 - error) / error / self._chance))
@@ -164,11 +163,9 @@ class AdaBoostScheme(Scheme):
     def _settle(self, weights: Floats) -> None:
         """Make the weights sum to 1, none of them too small to rise again."""
         weights = weights / weights.sum()
-        small = weights < self.min_weight
-        if small.any():
-            weights[small & (weights > 0)] = self.min_weight
+        if weights.min() < self.min_weight:
             # Those that were 0 from the start, as outside of a bootstrap sample, stay so.
-            weights[small & (self._weights > 0)] = self.min_weight
+            weights[(weights < self.min_weight) & (self._weights > 0)] = self.min_weight
             weights /= weights.sum()
         self._weights = weights
 

@@ -18,6 +18,7 @@ from orfeon.ensembles.training import seed_estimator
 from orfeon.forest import Forest
 from orfeon.growth import split_halves
 from orfeon.growth.reweighted import ReweightedTrees
+from orfeon.kernels.jit import kernel_view
 from orfeon.members import EstimatorMembers
 from orfeon.tabular import TrainingData, class_factors
 from orfeon.trees.base import BaseTree, Samples
@@ -166,7 +167,7 @@ class TreeLearner:
         Forest
             The tree, as a forest of one.
         """
-        seed = draw_seed(rng)
+        seed = np.uint64(rng.bit_generator.random_raw())
         n_examples = float(len(weights))
         given: npt.NDArray[Any]
         if self.sampling == "resample":
@@ -219,7 +220,18 @@ class TreeLearner:
         """
         if what == "supports":
             return np.asarray(member.supports(self.data.X)[0])
+        if what == "votes" and self._regrown is not None and self._is_plain:
+            return self._regrown.votes(member, self._rows)
         return member.predict(self.data.X)
+
+    @cached_property
+    def _rows(self) -> Floats:
+        return kernel_view(np.ascontiguousarray(self.data.X))
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether all attributes are ordered, and nothing is missing."""
+        return self.data.schema.all_ordered and not bool(np.isnan(self.data.X).any())
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ HALF = 0.5 - 1e-10
 MOST_FAILURES = 100
 #: Key of the generator that a scheme begins with, which no member and no other use has.
 _BEGIN = 2**32 - 6
+#: Key of the generator that all members' draws come from.
+_ATTEMPTS = 2**32 - 10
 
 
 class Judgement(NamedTuple):
@@ -166,6 +168,25 @@ class Run:
         return self.n_failed >= MOST_FAILURES
 
 
+class _Generators:
+    """The generators of all attempts: one, set to a stretch of its own for each.
+
+    Making a new one takes as long as growing a stump.
+    """
+
+    def __init__(self, sequence: np.random.SeedSequence) -> None:
+        key = (*sequence.spawn_key, _ATTEMPTS)
+        self._bits = np.random.PCG64(np.random.SeedSequence(sequence.entropy, spawn_key=key))
+        self._start = self._bits.state
+        self._generator = np.random.Generator(self._bits)
+
+    def of_attempt(self, attempt: int) -> np.random.Generator:
+        """The generator, at the beginning of an attempt's stretch of 2**64 draws."""
+        self._bits.state = self._start
+        self._bits.advance(attempt << 64)
+        return self._generator
+
+
 def boost(run: Run, learner: Learner, sequence: np.random.SeedSequence) -> Iterator[Round]:
     """Train, weigh, reweigh, for as long as the run goes on.
 
@@ -204,10 +225,11 @@ def boost(run: Run, learner: Learner, sequence: np.random.SeedSequence) -> Itera
     ([0.25, 0.5], array([0.5  , 0.167, 0.167, 0.167]))
     """
     scheme = run.scheme
+    generators = _Generators(sequence)
     if run.attempts == 0:
         scheme.begin(member_generator(sequence, _BEGIN))
     while not run.ended:
-        rng = member_generator(sequence, run.attempts)
+        rng = generators.of_attempt(run.attempts)
         member = learner.train(scheme.weights, scheme.labels, rng)
         said = learner.hear(member, scheme.hears)
         judgement = scheme.judge(said)

@@ -95,8 +95,11 @@ def _columns(table: Table, growth: Growth) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _criteria(growth: Growth, n_classes: int, whole: Whole) -> Integers:
-    """The variant of the criterion that fits the number of classes and each tree's weights."""
+def _criteria(growth: Growth, n_classes: int, whole: Whole, *, pairs: bool = False) -> Integers:
+    """The variant of the criterion that fits the number of classes and each tree's weights.
+
+    With ``pairs`` two classes with fractional weights are scanned as codes of 0 and 1.
+    """
     n_trees, total = len(whole.exact), whole.total
     if growth.criterion == "variance":
         return np.full(n_trees, criteria.VARIANCE)
@@ -104,7 +107,9 @@ def _criteria(growth: Growth, n_classes: int, whole: Whole) -> Integers:
         tabled = whole.exact & (total < _MAX_TABLE)
         return np.where(tabled, criteria.ENTROPY_TABLE, criteria.ENTROPY)
     if n_classes == 2:
-        return np.where(whole.exact, criteria.GINI_TWO, criteria.GINI)
+        return np.where(
+            whole.exact, criteria.GINI_TWO, criteria.GINI_PAIR if pairs else criteria.GINI
+        )
     packed = whole.exact & (total < (1 << 20 if n_classes == 3 else 1 << 16)) & (n_classes <= 4)
     return np.where(packed, criteria.GINI_FEW, criteria.GINI)
 
@@ -226,7 +231,7 @@ def grow_forest(
     trees = Trees(table, y, n_classes, seeds, weights, n_examples, candidates, growth)
 
     def grow(block: slice) -> Forest:
-        prepared = trees.prepare(block)
+        prepared = trees.prepare(block, pairs=growth.splitter == "best")
         starts, *grown = _kernel(growth, table)(*prepared.arguments)
         return prepared.forest(starts, grown)
 
@@ -326,18 +331,24 @@ class Trees:
         self.growth = growth
         self.columns = _columns(table, growth)
 
-    def prepare(self, block: slice) -> Prepared:
-        """The kernels' arguments for a block of trees."""
+    def prepare(self, block: slice, *, pairs: bool = False) -> Prepared:
+        """The kernels' arguments for a block of trees.
+
+        With ``pairs``, which takes a kernel that does not change the weights, two classes with
+        fractional weights are scanned as codes of 0 and 1.
+        """
         growth, n_classes = self.growth, self.n_classes
         seeds = self.seeds[block]
         many = None if self.n_examples is None else rows_of(self.n_examples, block)
         whole = whole_weights(rows_of(self.weights, block), many)
-        variants = _criteria(growth, n_classes, whole)
+        variants = _criteria(growth, n_classes, whole, pairs=pairs)
         y = rows_of(self.y, block)
         labels, moments = np.zeros((1, 0), np.uint16), np.zeros((1, 0), np.int64)
         targets, target_scale, centre = np.zeros((1, 0)), np.ones(1), np.zeros(1)
         if n_classes:
             labels = np.array(y, dtype=np.uint16)
+            if (variants == criteria.GINI_PAIR).any():
+                moments = np.asarray(whole.weights * y, dtype=np.int64)
         else:
             fixed = fixed_targets(np.asarray(y, dtype=np.float64), whole)
             moments, targets = fixed.moments, fixed.targets

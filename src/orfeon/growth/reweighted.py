@@ -6,6 +6,7 @@ boosted tree of a few nodes takes less time to grow than that takes.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,18 @@ from orfeon.growth.engine import (
     _limits,
     _n_log_n,
 )
-from orfeon.growth.weights import Whole, whole_weights
+from orfeon.growth.weights import _FIXED_POINT, Whole, whole_weights
+from orfeon.kernels import route
 from orfeon.table import Table
 
 Floats = npt.NDArray[np.float64]
 
 #: Where the kernels' arguments have what changes from tree to tree.
-_LABELS, _WEIGHTS, _LIMITS, _DECREASE, _SEEDS, _TABLE = 11, 12, 15, 16, 17, 19
+_LABELS, _WEIGHTS, _MOMENTS, _LIMITS, _DECREASE, _SEEDS, _TABLE = 11, 12, 13, 15, 16, 17, 19
+
+#: Sums of weights up to this can be brought to 2**52 by a power of two.
+_MANY = 2.0**500
+_NOT_EXACT = np.zeros(1, dtype=bool)
 
 
 class ReweightedTrees:
@@ -65,6 +71,8 @@ class ReweightedTrees:
         trees = Trees(table, labels, n_classes, seeds, None, None, None, growth)
         self._arguments = list(trees.prepare(slice(0, 1)).arguments)
         self._labels: npt.NDArray[Any] = labels
+        self._is_pair = n_classes == 2 and growth.criterion == "gini" and growth.splitter == "best"
+        self._leaves: npt.NDArray[np.uint32] | None = None
         self._known: dict[int, tuple[Any, Any, Any]] = {}
 
     def grow(self, labels: npt.NDArray[Any], weights: npt.NDArray[Any], seed: np.uint64) -> Forest:
@@ -90,13 +98,46 @@ class ReweightedTrees:
         whole = self._whole(weights)
         arguments = self._arguments
         arguments[_WEIGHTS] = whole.weights
+        if self._is_pair and not whole.exact[0]:
+            arguments[_MOMENTS] = whole.weights * self._labels
         arguments[_LIMITS], arguments[_DECREASE], arguments[_TABLE] = self._settings(whole)
         arguments[_SEEDS] = np.array([seed], dtype=np.uint64)
         starts, *grown = self._kernel(*arguments)
         return self._forest(starts, grown, whole)
 
+    def votes(self, tree: Forest, X: Floats) -> npt.NDArray[np.int32]:
+        """Class codes that a tree gives to rows without missing values.
+
+        Parameters
+        ----------
+        tree : Forest
+            One of these trees, all tests of which are on ordered attributes.
+        X : ndarray of shape (n_rows, n_attributes)
+            Encoded rows, C-ordered.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Class codes.
+        """
+        if self._leaves is None or len(self._leaves) != len(X):
+            self._leaves = np.empty((len(X), 1), np.uint32)
+        route.apply_ordered(*tree._words(), tree.tree_start, X, self._leaves)
+        return np.asarray(tree.label[self._leaves[:, 0]])
+
     def _whole(self, weights: npt.NDArray[Any]) -> Whole:
-        return whole_weights(weights[None], np.array([float(len(weights))]))
+        """The weights as integers: what ``whole_weights`` makes of them, for one tree."""
+        n_rows = len(weights)
+        total = float(weights.sum())
+        if weights.dtype.kind != "f" or not 0 < total < _MANY:
+            return whole_weights(weights[None], np.array([float(n_rows)]))
+        # The power of two that brings the sum closest to 2**52 without going beyond.
+        _, exponent = math.frexp(_FIXED_POINT / (total * (1 + 1e-9)))
+        scale = math.ldexp(1.0, exponent - 1)
+        fixed = np.rint(weights * scale).astype(np.int64)
+        if not fixed.all():
+            fixed[(fixed == 0) & (weights > 0)] = 1
+        return Whole(fixed[None], np.array([scale]), np.array([total / n_rows * scale]), _NOT_EXACT)
 
     def _settings(self, whole: Whole) -> tuple[Any, Any, Any]:
         """Limits, least decrease and table of logarithms, once for counts of each sum.
@@ -105,11 +146,11 @@ class ReweightedTrees:
         counts as a tie.
         """
         exact = bool(whole.exact[0])
-        total = int(whole.weights.sum())
-        key = total if exact else -1
+        total = int(whole.weights.sum()) if exact else whole.unit[0] * self.table.n_rows
+        key = int(total) if exact else -1
         known = self._known.get(key)
         if known is None:
-            variants = _criteria(self.growth, self.n_classes, whole)
+            variants = _criteria(self.growth, self.n_classes, whole, pairs=self._is_pair)
             known = (
                 _limits(self.growth, variants, whole),
                 _least_decrease(self.growth, whole, np.ones(1)),

@@ -15,9 +15,10 @@ import numpy as np
 
 from orfeon.kernels.jit import array_step
 
-#: Gini for two classes with packed counts, for up to four with packed counters, for any number;
-#: entropy from a table of n log2 n, and with logarithms; variance.
-GINI_TWO, GINI_FEW, GINI, ENTROPY_TABLE, ENTROPY, VARIANCE = 0, 1, 2, 3, 4, 5
+#: Gini for two classes with any weights, as the variance of their codes; with packed counts; for up
+#: to four classes with packed counters; for any number; entropy from a table of n log2 n, and with
+#: logarithms; variance.
+GINI_PAIR, GINI_TWO, GINI_FEW, GINI, ENTROPY_TABLE, ENTROPY, VARIANCE = -1, 0, 1, 2, 3, 4, 5
 
 
 @array_step
@@ -48,6 +49,12 @@ def split_score(criterion, left, total):
     for c in range(total.shape[0]):
         weight += total[c]
         weight_left += left[c]
+    if criterion == GINI_PAIR:
+        on_left = float(left[1])
+        on_right = float(total[1] - left[1])
+        return on_left * on_left / float(weight_left) + on_right * on_right / float(
+            weight - weight_left
+        )
     if criterion == GINI_TWO:
         excess = float(left[1]) * float(weight) - float(weight_left) * float(total[1])
         return excess * excess / (float(weight_left) * float(weight - weight_left))
@@ -77,6 +84,8 @@ def decrease(criterion, score, total):
     for c in range(total.shape[0]):
         weight += float(total[c])
         squares += float(total[c]) * float(total[c])
+    if criterion == GINI_PAIR:
+        return 2.0 * (score - float(total[1]) * float(total[1]) / weight)
     if criterion == GINI_TWO:
         return 2.0 * score / weight
     if criterion <= GINI:
@@ -110,6 +119,8 @@ def best_possible(criterion, total):
         if total[k] > 0:
             present += 1
             a, b, c = b, c, float(total[k])
+    if criterion == GINI_PAIR:
+        return float(total[1]) * (1.0 - 1e-10)
     if criterion == GINI_TWO:
         return b * c * (1.0 - 1e-10)
     if present == 2:

@@ -202,6 +202,23 @@ def count_votes_ordered(thresholds, links, tree_start, X, label, out):
                 out[i, np.uint64(label[at])] += 1
 
 
+@kernel
+def weigh_votes_ordered(thresholds, links, tree_start, X, label, weights, out):
+    """Add the weights of the trees to the labels of the leaves reached; as ``apply_ordered``."""
+    n_rows = X.shape[0]
+    x = X.ravel()
+    d = np.uint64(X.shape[1])
+    buffer = np.empty(ROWS_AT_ONCE, np.uint32)
+    for first in range(0, n_rows, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, n_rows)
+        for t in range(tree_start.shape[0] - 1):
+            route_block(thresholds, links, tree_start[t], x, d, first, last, buffer)
+            root = np.uint64(tree_start[t])
+            for i in range(first, last):
+                at = root + np.uint64(buffer[i - first])
+                out[i, np.uint64(label[at])] += weights[t]
+
+
 @step
 def branch_of(node, x, row, attribute, threshold, missing, is_categorical, branches,
               projection_start, projection_attribute, projection_weight):  # fmt: skip

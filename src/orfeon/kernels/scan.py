@@ -19,6 +19,7 @@ from orfeon.kernels.criteria import (
     ENTROPY_TABLE,
     GINI,
     GINI_FEW,
+    GINI_PAIR,
     GINI_TWO,
     VARIANCE,
     counter_bits,
@@ -230,6 +231,15 @@ def scan_variance(records, begin, end, shift, mask, moments, weights, left, tota
 def scan(criterion, records, begin, end, shift, mask, packed, labels, weights, moments,
          left, total, table, min_leaf, best):  # fmt: skip
     """The scan of the criterion."""
+    if criterion == GINI_PAIR:  # class weights are (0, 1), the scan wants (weight, moment)
+        left[0] += left[1]
+        total[0] += total[1]
+        best, position = scan_variance(
+            records, begin, end, shift, mask, moments, weights, left, total, min_leaf, best
+        )
+        left[0] -= left[1]
+        total[0] -= total[1]
+        return best, position
     if criterion == GINI_TWO:
         return scan_gini_two(records, begin, end, shift, mask, packed, left, total, min_leaf, best)
     if criterion == GINI_FEW:
