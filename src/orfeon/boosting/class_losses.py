@@ -23,7 +23,7 @@ Integers = npt.NDArray[np.integer[Any]]
 
 #: The most by which a Newton step may move log odds: from sure to sure of the contrary. The third
 #: derivative of the log-loss is at most its second, h, so a step d lowers the loss by at least
-#: ``g d - h (exp|d| - |d| - 1)``, with g the gradient. It follows that no step of at most this size,
+#: ``g d - h (exp|d| - |d| - 1)``, with g the gradient. So no step of at most this size,
 #: with a learning rate of at most 0.1, can raise the loss of two classes.
 LARGEST_STEP = float(-np.log(np.finfo(np.float64).eps))
 #: Exponents beyond this are cut, so that sums of exponentials stay finite.
