@@ -15,7 +15,6 @@ from orfeon.boosting.gradient import (
     Boosting,
     Sample,
     fill_inner_values,
-    join_rounds,
     split_gains,
     values_of,
 )
@@ -63,7 +62,7 @@ def run(boost, n_rounds):
     start = loss.start(sample.y, sample.weights)
     scores = np.repeat(start[:, None], len(sample.y), axis=1)
     stages = list(islice(boost.rounds(scores), n_rounds))
-    model = AdditiveModel(start, join_rounds([stage.forest for stage in stages]))
+    model = AdditiveModel(start, Forest.concatenate([stage.forest for stage in stages]))
     return model, scores, [stage.loss for stage in stages]
 
 
@@ -185,7 +184,7 @@ def test_a_run_goes_on_as_if_it_had_never_ended():
     part, _, _ = run(boost, 4)
     scores = np.ascontiguousarray(part.scores(sample.X).T)
     more = [stage.forest for stage in islice(boost.rounds(scores, 4), 5)]
-    assert_same_forest(join_rounds([part.forest, *more]), whole.forest)
+    assert_same_forest(Forest.concatenate([part.forest, *more]), whole.forest)
 
 
 def test_each_round_sees_its_share_of_the_examples():
@@ -236,14 +235,6 @@ def test_inner_values_are_the_means_of_their_leaves():
     for t, said in enumerate(values_of(model.forest, sample.X)):
         root = model.forest.value[model.forest.tree_start[t], 0]
         assert root == pytest.approx(np.average(said, weights=sample.weights), abs=1e-9)
-
-
-def test_rounds_are_joined_as_forests_are():
-    sample = problem("squared", 60)
-    scores = np.zeros((1, 60))
-    forests = [s.forest for s in islice(boosting(sample, SquaredError()).rounds(scores), 5)]
-    assert_same_forest(join_rounds(forests), Forest.concatenate(forests))
-    join_rounds(forests).validate()
 
 
 def test_patience_counts_rounds_since_the_best():

@@ -19,7 +19,7 @@ Friedman (2002). Stochastic gradient boosting. Computational Statistics & Data A
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ import numpy.typing as npt
 from orfeon.boosting.losses import Loss
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.subspace import draw_attributes
-from orfeon.forest import NODE, Forest
+from orfeon.forest import Forest
 from orfeon.growth.residuals import ResidualTrees
 from orfeon.kernels import leaf_sums, route
 from orfeon.kernels.jit import kernel_view
@@ -303,32 +303,6 @@ class Boosting:
             n_trees = self.loss.n_scores
             candidates = np.stack([draw_attributes(*self.attributes, rng) for _ in range(n_trees)])
         return weights, candidates
-
-
-def join_rounds(forests: list[Forest]) -> Forest:
-    """One forest of the trees of many rounds.
-
-    Parameters
-    ----------
-    forests : list of Forest
-        Regression trees over the same attributes, without linear combinations.
-
-    Returns
-    -------
-    Forest
-        All trees, in order: what :meth:`orfeon.forest.Forest.concatenate` gives, sooner.
-    """
-    if len(forests) == 1 or any(len(forest.branches) for forest in forests):
-        return Forest.concatenate(forests)
-    # As plain words, for NumPy takes its time over the types of records.
-    words = np.concatenate([forest.nodes.view(np.uint64) for forest in forests])
-    joined: dict[str, Any] = {
-        name: np.concatenate([getattr(forest, name) for forest in forests])
-        for name in ("n_children", "missing", "value", "leaf_weight")
-    }
-    sizes = np.concatenate([forest.n_nodes for forest in forests])
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    return replace(forests[0], tree_start=starts, nodes=words.view(NODE), **joined)
 
 
 def split_gains(forest: Forest, means: Floats) -> Floats:

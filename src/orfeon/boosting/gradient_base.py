@@ -22,7 +22,6 @@ from orfeon.boosting.gradient import (
     Sample,
     Stage,
     fill_inner_values,
-    join_rounds,
     split_gains,
 )
 from orfeon.boosting.losses import Loss
@@ -101,7 +100,7 @@ class _Run:
 
     def fitted(self, n_rounds: int) -> dict[str, Any]:
         """The attributes of an estimator fitted with so many rounds."""
-        forest, gains = join_rounds(self._forests), self._gains
+        forest, gains = Forest.concatenate(self._forests), self._gains
         if self._means:
             earlier = np.zeros(len(gains))
             new = split_gains(forest, np.concatenate([earlier, *self._means]))[len(gains) :]
