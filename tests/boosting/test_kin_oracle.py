@@ -98,9 +98,7 @@ def test_multiboost(problem, seed):
             drawn = poisson_weights(len(y), learner.generators[heard[0] - 1])
             yield [Fraction(w) for w in drawn]
 
-    oracle = multiboost(
-        weak, y, [*ends, n_members], wagged(), attempts=n_members, failure_ends_committee=False
-    )
+    oracle = multiboost(weak, y, [*ends, n_members], wagged(), attempts=n_members)
     exact = floats(r.weights for r in oracle.rounds)
     np.testing.assert_allclose(learner.weights[: len(exact)], exact, rtol=1e-10)
     for judgement, r in zip(run.judgements, oracle.rounds, strict=True):

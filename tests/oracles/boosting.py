@@ -328,7 +328,6 @@ def multiboost(
     *,
     floor: Fraction = FLOOR,
     attempts: int = 1000,
-    failure_ends_committee: bool = True,
 ) -> Run:
     """MultiBoosting (Webb 2000): boosting restarted from random weights, one vote of all.
 
@@ -353,7 +352,7 @@ def multiboost(
         failed = e == 0 or not this.kept
         if failed:
             this.odds = MOST if e == 0 else Fraction(1)
-            k = min(k + failure_ends_committee, len(ends) - 1)
+            k = min(k + 1, len(ends) - 1)
         else:
             this.odds = (1 - e) / e
         if failed or len(run.members) == ends[k]:

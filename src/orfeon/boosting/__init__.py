@@ -3,10 +3,24 @@
 from orfeon.boosting.adaboost import AdaBoostClassifier
 from orfeon.boosting.adaboost_m2 import AdaBoostM2Classifier
 from orfeon.boosting.adaboost_mh import AdaBoostMHClassifier, AdaBoostPairwiseClassifier
+from orfeon.boosting.adaboost_r import AdaBoostRRegressor, squared_error_bound
+from orfeon.boosting.adaboost_r2 import AdaBoostR2Regressor
 from orfeon.boosting.arcing import ArcX4Classifier
-from orfeon.boosting.bounds import edge_bound, error_bound, margin_bound, pseudo_loss_bound
+from orfeon.boosting.bounds import (
+    edge_bound,
+    error_bound,
+    margin_bound,
+    pseudo_loss_bound,
+    vote_bound,
+)
+from orfeon.boosting.filtering import FilterBoostClassifier, filtering_error
+from orfeon.boosting.gradient_boosting import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+)
 from orfeon.boosting.multiboost import MultiBoostClassifier
 from orfeon.boosting.output_codes import AdaBoostOCClassifier
+from orfeon.boosting.pool import PoolBoostClassifier
 
 __all__ = [
     "AdaBoostClassifier",
@@ -14,10 +28,19 @@ __all__ = [
     "AdaBoostMHClassifier",
     "AdaBoostOCClassifier",
     "AdaBoostPairwiseClassifier",
+    "AdaBoostR2Regressor",
+    "AdaBoostRRegressor",
     "ArcX4Classifier",
+    "FilterBoostClassifier",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "MultiBoostClassifier",
+    "PoolBoostClassifier",
     "edge_bound",
     "error_bound",
+    "filtering_error",
     "margin_bound",
     "pseudo_loss_bound",
+    "squared_error_bound",
+    "vote_bound",
 ]

@@ -19,11 +19,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.base import BOOSTED, BoostedEnsemble
-from orfeon.boosting.bounds import edge_bound, error_bound, margin_bound
+from orfeon.boosting.bounds import edge_bound, vote_bound
 from orfeon.boosting.deciding import WeightedVoteMixin
-from orfeon.boosting.learners import Sampling, weighted_bootstrap
+from orfeon.boosting.learners import Sampling, draw_sample
 from orfeon.boosting.loop import HALF, Judgement, Run, Scheme
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
@@ -89,6 +90,8 @@ class AdaBoostScheme(Scheme):
         self._weights = self.initial
         self.on_failure = on_failure
         self.min_weight = max(min_weight, TINY)
+        #: Least weight of each example: each copy of one in a bootstrap sample has its own.
+        self._floor = np.full(len(labels), self.min_weight)
         self.n_classes = n_classes
         self.algorithm = algorithm
         self.total_vote = 0.0
@@ -164,16 +167,16 @@ class AdaBoostScheme(Scheme):
         """Make the weights sum to 1, none of them too small to rise again."""
         weights = weights / weights.sum()
         if weights.min() < self.min_weight:
-            # Those that were 0 from the start, as outside of a bootstrap sample, stay so.
-            weights[(weights < self.min_weight) & (self._weights > 0)] = self.min_weight
+            weights = np.maximum(weights, self._floor)
             weights /= weights.sum()
         self._weights = weights
 
     def _begin_anew(self, rng: np.random.Generator) -> None:
         """What a run that does not stop goes on with: the first weights, or a bootstrap sample."""
         if self.on_failure == "bootstrap":
-            counts = weighted_bootstrap(self.initial, len(self.initial), rng)
+            counts = draw_sample(self.initial, self._labels, self.n_classes, rng)
             self._weights = counts / counts.sum()
+            self._floor = self.min_weight * counts
         else:
             self._weights = self.initial
 
@@ -312,13 +315,19 @@ class AdaBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
 
     @property
     def error_bounds_(self) -> Floats:
-        """Bound of the weighted training error after each member: the product of 2 sqrt(e(1-e))."""
-        return error_bound(self._errors_of_one_run())
+        """Bound of the weighted training error after each member: the product of 2 sqrt(e(1-e)).
+
+        For a member without error, whose vote is not infinite here, the factor is exp(-vote).
+        """
+        self._check_one_run()
+        return vote_bound(self.errors_, self.member_weights_)
 
     @property
     def edge_bounds_(self) -> Floats:
         """The looser bound exp(-2 sum of squared edges), where an edge is 1/2 - e."""
-        return edge_bound(self._errors_of_one_run())
+        self._check_one_run()
+        self._check_learnt()
+        return edge_bound(self.errors_)
 
     def margin_bound(self, theta: float) -> float:
         """Bound of the weighted share of training examples with a margin of at most ``theta``.
@@ -341,13 +350,14 @@ class AdaBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
         >>> bool(model.margin_bound(0.0) == model.error_bounds_[-1])
         True
         """
-        return margin_bound(self._errors_of_one_run(), theta)
+        self._check_one_run()
+        return float(vote_bound(self.errors_, self.member_weights_, theta)[-1])
 
-    def _errors_of_one_run(self) -> Floats:
+    def _check_one_run(self) -> None:
+        check_is_fitted(self, "members_")
         if self.on_failure != "stop" or self.algorithm != "m1" or self.min_weight > 0:
             raise AttributeError(
                 "the bounds are those of a run that keeps its weights: on_failure="
                 f"{self.on_failure!r}, algorithm={self.algorithm!r} and "
                 f'min_weight={self.min_weight} are not "stop", "m1" and 0.'
             )
-        return self.errors_

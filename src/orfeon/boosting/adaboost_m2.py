@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.adaboost import PERFECT
 from orfeon.boosting.base import BOOSTED, BoostedEnsemble
@@ -200,4 +201,6 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     @property
     def error_bounds_(self) -> Floats:
         """Bound of the weighted training error after each member."""
+        check_is_fitted(self, "members_")
+        self._check_learnt()
         return pseudo_loss_bound(self.errors_, max(2, self.n_classes_))

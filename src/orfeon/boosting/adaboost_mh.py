@@ -212,6 +212,8 @@ class AdaBoostMHClassifier(_BinaryProblems):
         """
         if not self.joint:
             raise AttributeError("the bound is that of joint=True, and joint=False.")
+        check_is_fitted(self, "members_")
+        self._check_learnt()
         return error_bound(self.errors_)
 
 

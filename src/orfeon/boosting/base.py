@@ -19,7 +19,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from orfeon.boosting.learners import EstimatorLearner, Sampling, TreeLearner
-from orfeon.boosting.loop import Hears, Learner, Round, Run, Scheme, boost
+from orfeon.boosting.loop import HALF, Hears, Learner, Round, Run, Scheme, boost
 from orfeon.boosting.tallies import Tally
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.ensemble import Ensemble
@@ -97,10 +97,11 @@ class BoostedEnsemble(Ensemble):
         name = type(self).__name__
         if run.has_failed:
             error = run.judgements[-1].error
+            who = "the first member" if run.attempts == 1 else f"the last of {run.attempts} members"
             return (
-                f"{name}: the first member errs on {error:.3g} of the weight, which is no better "
-                "than chance; the ensemble is this member alone. Give a stronger estimator, such "
-                "as a deeper tree."
+                f"{name}: {who} errs on {error:.3g} of the weight, which is no better than chance; "
+                "the ensemble is this member alone. Give a stronger estimator, such as a deeper "
+                "tree."
             )
         if run.gave_up:
             return (
@@ -109,6 +110,14 @@ class BoostedEnsemble(Ensemble):
                 "stronger estimator, such as a deeper tree."
             )
         return None
+
+    def _check_learnt(self) -> None:
+        """Refuse to bound the error of a member that stands in where none was good enough."""
+        if self.errors_[0] >= HALF:
+            raise AttributeError(
+                f"no bound says anything here: the only member of this {type(self).__name__} errs "
+                f"on {self.errors_[0]:.3g} of the weight, which is no better than chance."
+            )
 
     # -- fitting -------------------------------------------------------------------------------
 

@@ -24,6 +24,11 @@ def _check(errors: npt.ArrayLike) -> Floats:
     return values
 
 
+def _check_margin(theta: float) -> None:
+    if not -1.0 <= theta <= 1.0:
+        raise ValueError(f"theta={theta} is no margin; margins are from -1 to 1.")
+
+
 def error_bound(errors: npt.ArrayLike) -> Floats:
     """Bound of the training error of AdaBoost: the product of Z = 2 sqrt(e (1 - e)).
 
@@ -90,10 +95,45 @@ def margin_bound(errors: npt.ArrayLike, theta: float) -> float:
     >>> round(margin_bound([0.2, 0.1], 0.0), 4), round(margin_bound([0.2, 0.1], 0.1), 4)
     (0.48, 0.5742)
     """
-    if not -1.0 <= theta <= 1.0:
-        raise ValueError(f"theta={theta} is no margin; margins are from -1 to 1.")
+    _check_margin(theta)
     e = _check(errors)
     return float(np.prod(2.0 * np.sqrt(e ** (1.0 - theta) * (1.0 - e) ** (1.0 + theta))))
+
+
+def vote_bound(errors: npt.ArrayLike, votes: npt.ArrayLike, theta: float = 0.0) -> Floats:
+    """The same bounds for any votes: the product of exp(theta a) ((1 - e) exp(-a) + e exp(a)).
+
+    Parameters
+    ----------
+    errors : array of shape (n_rounds,)
+        Weighted error of each member in its round.
+    votes : array of shape (n_rounds,)
+        The votes a that members had, and that the weights were updated with.
+    theta : float, default=0.0
+        A margin, normalised by the sum of the votes: from -1 to 1.
+
+    Returns
+    -------
+    ndarray of shape (n_rounds,)
+        Bound of the share of training examples whose margin is at most ``theta``, after each round;
+        at 0 it bounds the training error. With the votes of AdaBoost these are
+        :func:`error_bound` and :func:`margin_bound`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.bounds import error_bound, vote_bound
+    >>> errors = np.array([0.2, 0.1])
+    >>> vote_bound(errors, 0.5 * np.log((1 - errors) / errors)).round(4), error_bound(errors)
+    (array([0.8 , 0.48]), array([0.8 , 0.48]))
+    """
+    e, a = _check(errors), np.asarray(votes, dtype=np.float64)
+    if e.shape != a.shape:
+        raise ValueError(
+            f"errors has shape {e.shape} and votes {a.shape}; one vote for each error."
+        )
+    _check_margin(theta)
+    return np.asarray(np.cumprod(np.exp(theta * a) * ((1.0 - e) * np.exp(-a) + e * np.exp(a))))
 
 
 def pseudo_loss_bound(pseudo_losses: npt.ArrayLike, n_classes: int) -> Floats:

@@ -11,7 +11,9 @@ import numpy.typing as npt
 from sklearn.metrics import accuracy_score, r2_score
 
 from orfeon.boosting.loop import Hears
-from orfeon.boosting.tallies import MedianTally, SupportTally, Tally, VoteTally
+from orfeon.boosting.tallies import MedianTally, SupportTally, Tally, VoteTally, with_ties
+from orfeon.boosting.weighted_median import staged_weighted_median
+from orfeon.forest import Forest
 from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 
 Floats = npt.NDArray[np.float64]
@@ -32,12 +34,16 @@ class _WeightedMembers:
         def _rows(self, X: Any) -> Any: ...
         def _ask(self, ask: Callable[[Any], Any], rows: Any, axis: int) -> Any: ...
 
-    def _tally(self, n_rows: int) -> Tally:
-        """An empty tally of what members say."""
+    @property
+    def _tally_kind(self) -> type[Tally]:
         kinds: dict[Hears, type[Tally]] = {
             "votes": VoteTally, "supports": SupportTally, "predictions": MedianTally,
         }  # fmt: skip
-        return kinds[self._hears](n_rows, getattr(self, "n_classes_", 0))
+        return kinds[self._hears]
+
+    def _tally(self, n_rows: int) -> Tally:
+        """An empty tally of what members say."""
+        return self._tally_kind(n_rows, getattr(self, "n_classes_", 0))
 
     def _say(self, members: Any, rows: Any) -> npt.NDArray[Any]:
         """What some members say of rows, one after the other."""
@@ -70,7 +76,13 @@ class WeightedVoteMixin(TabularClassifierMixin, _WeightedMembers):
 
     def _sums(self, X: Any) -> Floats:
         rows = self._rows(X)
-        return np.asarray(self._ask(lambda part: self._last_stage(part).sums, rows, 0))
+        if isinstance(self.members_, Forest) and self._tally_kind is VoteTally:
+            sums = self._ask(
+                lambda part: self.members_.weigh_votes(part, self.member_weights_), rows, 0
+            )
+        else:
+            sums = self._ask(lambda part: self._last_stage(part).sums, rows, 0)
+        return with_ties(sums, self.member_weights_.sum(axis=0))
 
     def _as_decision(self, sums: Floats) -> Floats:
         return sums[:, 1] - sums[:, 0] if sums.shape[1] == 2 else sums.copy()
@@ -171,7 +183,7 @@ class WeightedVoteMixin(TabularClassifierMixin, _WeightedMembers):
             Sums.
         """
         for tally in self._stages(self._rows(X)):
-            yield self._as_decision(tally.sums)
+            yield self._as_decision(with_ties(tally.sums, tally.total))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """:meth:`predict_proba` of the first member, of the first two, and so on.
@@ -187,7 +199,7 @@ class WeightedVoteMixin(TabularClassifierMixin, _WeightedMembers):
             Shares.
         """
         for tally in self._stages(self._rows(X)):
-            yield self._as_shares(tally.sums, tally.total)
+            yield self._as_shares(with_ties(tally.sums, tally.total), tally.total)
 
     def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
         """Decision of the first member, of the first two, and so on.
@@ -280,8 +292,7 @@ class WeightedMedianMixin(TabularRegressorMixin, _WeightedMembers):
         ndarray of shape (n_rows,)
             Predictions.
         """
-        for tally in self._stages(self._rows(X)):
-            yield tally.decide()
+        yield from staged_weighted_median(self.predictions(X), self.member_weights_)
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """R² of the first member, of the first two, and so on.

@@ -159,7 +159,7 @@ class Run:
 
     @property
     def has_failed(self) -> bool:
-        """Whether no member was good enough, so that the first one stands in."""
+        """Whether no member was good enough, so that the last one trained stands in."""
         return self.n_kept > 0 and not any(judgement.keep for judgement in self.judgements)
 
     @property

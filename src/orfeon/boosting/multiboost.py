@@ -90,7 +90,7 @@ class MultiBoostScheme(AdaBoostScheme):
         min_weight: float = 1e-8,
     ) -> None:
         super().__init__(labels, weights, n_classes, "restart", min_weight)
-        self.ends = set(ends.tolist())
+        self.ends = ends.tolist()
         self.n_members = 0
 
     def begin(self, rng: np.random.Generator) -> None:
@@ -121,7 +121,9 @@ class MultiBoostScheme(AdaBoostScheme):
             Source of randomness.
         """
         self.n_members += judgement.keep
-        if self.n_members in self.ends and judgement.keep:
+        failed = not judgement.keep or judgement.error == 0
+        if failed or (self.ends and self.n_members >= self.ends[0]):
+            self.ends = self.ends[1:]  # the committee that begins runs to the end of the next one
             self._begin_anew(rng)
         else:
             super().reweigh(said, judgement, rng)
@@ -158,9 +160,10 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
     -----
     The random weights are those of the continuous Poisson distribution. A committee ends early
     when a member errs on half of the weight (it is dropped) or on nothing (it is kept, with the
-    vote of an error of 1e-10); the next one then begins. With trees that make no error on the
-    training examples, as unpruned ones do, nothing is left of it but wagging. When the ensemble is
-    trained on by ``warm_start``, the committees are those of the first fit, and the last one grows.
+    vote of an error of 1e-10); the next one then begins, and runs to its own end. With trees that
+    make no error on the training examples, as unpruned ones do, nothing is left of it but wagging.
+    When the ensemble is trained on by ``warm_start``, the committees are those of the first fit,
+    and the last one grows.
 
     Examples
     --------

@@ -214,7 +214,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     >>> X, y = make_waveform(300, random_state=0)
     >>> X_test, y_test = make_waveform(2000, random_state=1)
     >>> round(AdaBoostOCClassifier(random_state=0).fit(X, y).score(X_test, y_test), 2)
-    0.81
+    0.8
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
@@ -257,8 +257,9 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     def _scheme(self, examples: Examples) -> Scheme:
         return OutputCodeScheme(examples.labels, examples.weights, examples.n_classes)
 
-    def _tally(self, n_rows: int) -> Tally:
-        return _ColourTally(n_rows, self.n_classes_)
+    @property
+    def _tally_kind(self) -> type[Tally]:
+        return _ColourTally
 
     def _as_shares(self, sums: Floats, total: Any) -> Floats:
         return np.asarray(sums / sums.sum(axis=1, keepdims=True))
@@ -277,4 +278,6 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     @property
     def error_bounds_(self) -> Floats:
         """Bound of the weighted training error after each member."""
+        check_is_fitted(self, "members_")
+        self._check_learnt()
         return pseudo_loss_bound(self.errors_, max(2, self.n_classes_))

@@ -13,6 +13,36 @@ from orfeon.boosting.weighted_median import weighted_median
 Floats = npt.NDArray[np.float64]
 
 
+#: Sums this close, relative to the sum of all votes, are tied: rounding does not decide.
+_TIED = 1e-12
+
+
+def with_ties(sums: Floats, total: Any) -> Floats:
+    """The same sums, those equal to the greatest of their row but for rounding made equal to it.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_rows, n_classes)
+        Sums of votes.
+    total : float or ndarray
+        Sum of all votes.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_classes)
+        Sums.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.tallies import with_ties
+    >>> np.argmax(with_ties(np.array([[0.1 + 0.2, 0.30000000000000010]]), 0.6))
+    np.int64(0)
+    """
+    greatest = sums.max(axis=1, keepdims=True)
+    return np.where(greatest - sums <= _TIED * float(np.max(total)), greatest, sums)
+
+
 class Tally(ABC):
     """What the members heard so far say together.
 
@@ -49,7 +79,7 @@ class Tally(ABC):
         ndarray of shape (n_rows,)
             Class codes, the first of those that are tied; or numbers.
         """
-        return np.asarray(np.argmax(self.sums, axis=1))
+        return np.asarray(np.argmax(with_ties(self.sums, self.total), axis=1))
 
 
 class VoteTally(Tally):

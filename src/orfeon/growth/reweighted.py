@@ -65,6 +65,7 @@ class ReweightedTrees:
         self.table = table
         self.n_classes = n_classes
         self.growth = growth
+        self._n_categories = table.schema.n_categories
         self._kernel = _kernel(growth, table)
         seeds = np.zeros(1, np.uint64)
         labels = np.zeros(table.n_rows, np.int64)
@@ -185,7 +186,7 @@ class ReweightedTrees:
         value = stats[:n].astype(np.uint32) if exact else stats[:n] / whole.scale[0]
         return Forest(
             starts, nodes, n_children[:n].copy(), missing[:n].copy(), label[:n].copy(), value,
-            self.n_classes, self.table.schema.n_categories, branches[: used[0]].copy(),
+            self.n_classes, self._n_categories, branches[: used[0]].copy(),
             (
                 term_start[: used[1] + 1].copy(),
                 term_attribute[: used[2]].copy(),
