@@ -1,0 +1,153 @@
+"""Binning: the values of every attribute as small codes, made once for all trees.
+
+An attribute of few distinct values has a bin for each; the values of others are cut into bins of
+about equally many rows. Missing values have a bin of their own. Every category has a bin; where
+there are more categories than bins, the rarest share one, and so always go together.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.kernels.histogram_bins import (
+    PER_WORD,
+    code_categories,
+    code_ordered,
+    cut_into_bins,
+)
+from orfeon.schema import Schema
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: A code is a byte, and one of them is for missing values.
+MOST_BINS = 255
+
+
+@dataclass(frozen=True)
+class Bins:
+    """A table as bins.
+
+    Parameters
+    ----------
+    codes : ndarray of uint64 of shape (n_blocks, n_rows)
+        Bins of eight attributes in the bytes of a word, the first attribute lowest. The bin of a
+        missing value is ``n_bins``.
+    n_bins : ndarray of shape (n_attributes,)
+        Number of bins of each attribute, that of missing values not counted.
+    offset : ndarray of uint64 of shape (8 * n_blocks + 1,)
+        Where the bins of each attribute begin when they are laid out one after the other; the last
+        is their number. Attributes that fill up the last word have one bin.
+    low, high : ndarray of shape (offset[-1],)
+        Lowest and highest value in each bin of an ordered attribute.
+    categories : list of ndarray
+        For each attribute the bin of each category, empty when it is ordered.
+    """
+
+    codes: npt.NDArray[np.uint64]
+    n_bins: Integers
+    offset: npt.NDArray[np.uint64]
+    low: Floats
+    high: Floats
+    categories: list[npt.NDArray[np.uint8]]
+
+    def column(self, attribute: int) -> npt.NDArray[np.uint8]:
+        """Bins of one attribute, row by row.
+
+        Parameters
+        ----------
+        attribute : int
+            Which one.
+
+        Returns
+        -------
+        ndarray of uint8 of shape (n_rows,)
+            Its codes.
+        """
+        word, place = divmod(attribute, PER_WORD)
+        return np.asarray(self.codes[word] >> np.uint64(8 * place)).astype(np.uint8)
+
+
+def bin_table(X: Floats, schema: Schema, max_bins: int = MOST_BINS, n_threads: int = 1) -> Bins:
+    """Cut every attribute into bins.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_attributes)
+        Encoded values, NaN where missing.
+    schema : Schema
+        What the attributes are.
+    max_bins : int, default=255
+        Bins of an attribute at most, from 2 to 255; missing values have one more.
+    n_threads : int, default=1
+        Threads, of which each bins some of the attributes.
+
+    Returns
+    -------
+    Bins
+        The codes of all rows and the borders of all bins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.growth.binning import bin_table
+    >>> from orfeon.schema import Schema
+    >>> X = np.array([[0.5], [np.nan], [0.1], [0.7], [0.6]])
+    >>> bins = bin_table(X, Schema.ordered(1), max_bins=2)
+    >>> bins.column(0), bins.low[:2], bins.high[:2]
+    (array([0, 2, 0, 1, 1], dtype=uint8), array([0.1, 0.6]), array([0.5, 0.7]))
+    """
+    if not 2 <= max_bins <= MOST_BINS:
+        raise ValueError(f"max_bins={max_bins} is not allowed: from 2 to {MOST_BINS} are.")
+    n_rows, n_attributes = X.shape
+    n_words = -(-n_attributes // PER_WORD)
+    codes = np.zeros((n_words, n_rows), np.uint64)
+    n_bins = np.zeros(n_attributes, np.int64)
+    low, high = np.zeros((2, n_attributes, max_bins))
+    categories = [np.zeros(0, np.uint8)] * n_attributes
+    is_categorical = schema.is_categorical
+
+    def code(j: int) -> None:
+        column = np.ascontiguousarray(X[:, j])
+        own = codes[j // PER_WORD].view(np.uint8)
+        if is_categorical[j]:
+            categories[j] = _bin_categories(column, int(schema.n_categories[j]), max_bins)
+            n_bins[j] = int(categories[j].max(initial=0)) + 1
+            code_categories(column, categories[j], n_bins[j], own, j % PER_WORD)
+        else:
+            known = np.sort(column)  # missing values come last
+            known = known[: n_rows - int(np.isnan(known).sum())]
+            counts = np.empty(len(known), np.int64)
+            # A column of missing values only has an empty bin before theirs.
+            n_bins[j] = cut_into_bins(known, max_bins, low[j], high[j], counts) or 1
+            code_ordered(column, high[j], n_bins[j], n_bins[j], own, j % PER_WORD)
+
+    if n_threads == 1:
+        for j in range(n_attributes):
+            code(j)
+    else:
+        with ThreadPoolExecutor(n_threads) as threads:
+            list(threads.map(code, range(n_attributes)))
+    width = np.ones(n_words * PER_WORD, np.int64)
+    width[:n_attributes] = n_bins + 1
+    offset = np.concatenate([[0], np.cumsum(width)])
+    used = np.arange(max_bins) <= n_bins[:, None] - 1
+    at = (offset[:n_attributes, None] + np.arange(max_bins))[used]
+    lows, highs = np.zeros((2, offset[-1]))
+    lows[at], highs[at] = low[used], high[used]
+    return Bins(codes, n_bins, offset.astype(np.uint64), lows, highs, categories)
+
+
+def _bin_categories(column: Floats, n_categories: int, max_bins: int) -> npt.NDArray[np.uint8]:
+    """The bin of each category: its code, or one for the rarest when there are too many."""
+    if n_categories <= max_bins:
+        return np.arange(n_categories, dtype=np.uint8)
+    counts = np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=n_categories)
+    frequent = np.sort(np.argsort(-counts, kind="stable")[: max_bins - 1])
+    bins = np.full(n_categories, max_bins - 1, np.uint8)
+    bins[frequent] = np.arange(max_bins - 1)
+    return bins

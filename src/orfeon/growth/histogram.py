@@ -1,0 +1,446 @@
+"""Regression trees over binned attributes: the fast way to grow the trees of gradient boosting.
+
+The algorithm is that of the exact engine, on attributes cut into at most 255 bins once and for all.
+Where no attribute has more distinct values than bins, the trees are the same.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from joblib import effective_n_jobs
+from numba import config
+
+from orfeon.forest import NODE, Forest
+from orfeon.growth.binning import MOST_BINS, bin_table
+from orfeon.growth.engine import Growth, _limits
+from orfeon.growth.weights import Whole, whole_weights
+from orfeon.kernels.criteria import VARIANCE
+from orfeon.kernels.grow import NO_LIMIT
+from orfeon.kernels.histogram_growth import grow_tree, help_grow
+from orfeon.kernels.histogram_leaves import fix_values
+from orfeon.kernels.histogram_nodes import N_COLUMNS, N_SPARE
+from orfeon.kernels.histogram_threads import CLOSED, make_board
+from orfeon.kernels.jit import kernel_view
+from orfeon.schema import Schema
+from orfeon.table import Table
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Seeds = npt.NDArray[np.uint64]
+Leaves = npt.NDArray[np.int32]
+
+#: Bytes of histograms that are kept while their nodes wait.
+_MOST_KEPT = 1 << 26
+#: Weight and moment share a word while this many bits are left for a residual.
+_FEWEST_BITS = 24
+#: A float holds sums below two to this power exactly.
+_FLOAT_BITS = 53
+#: Sums of moments with a word of their own stay below two to this power.
+_SUM_BITS = 61
+#: The largest power of two that is a float.
+_MOST_BITS = 1023
+#: From this many rows on, the trees of one round are worth several threads.
+_WORTH_THREADS = 1 << 12
+#: How often a helping thread looks for work in vain before it lets others run.
+_PATIENCE = 1 << 14
+
+
+class HistogramTrees:
+    """Trees that consider the borders of bins as thresholds.
+
+    Parameters
+    ----------
+    data : Table or ndarray of shape (n_rows, n_attributes)
+        The attributes: a prepared table, or encoded rows.
+    schema : Schema, optional
+        What the attributes of encoded rows are; all ordered by default.
+    growth : Growth, optional
+        How trees are grown: the best split by variance, within its limits.
+    max_bins : int, default=255
+        Bins of an attribute at most.
+    n_examples : float, optional
+        How many examples fractional weights stand for; as many as are positive by default.
+    n_jobs : int, optional
+        Threads. The trees do not depend on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.growth import Growth
+    >>> from orfeon.growth.histogram import HistogramTrees
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> trees = HistogramTrees(X, growth=Growth(criterion="variance", max_depth=1))
+    >>> residuals = np.array([[-1.0, -1.0, 0.5, 1.5]])
+    >>> forest, leaves = trees.grow(residuals, np.ones(4), np.zeros(1, np.uint64))
+    >>> forest.threshold[:1], forest.value[leaves[0], 0]
+    (array([1.5]), array([-1., -1.,  1.,  1.]))
+    """
+
+    def __init__(
+        self,
+        data: Table | Floats,
+        schema: Schema | None = None,
+        growth: Growth | None = None,
+        *,
+        max_bins: int = MOST_BINS,
+        n_examples: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        if isinstance(data, Table):
+            X, schema = _rows_of(data), data.schema
+        else:
+            X = np.ascontiguousarray(data, dtype=np.float64)
+        self.X = kernel_view(X)
+        self.schema = Schema.ordered(X.shape[1]) if schema is None else schema
+        self.growth = Growth(criterion="variance") if growth is None else growth
+        _check_growth(self.growth)
+        self.n_jobs = 1 if n_jobs is None or config.DISABLE_JIT else effective_n_jobs(n_jobs)
+        self._n_threads = self.n_jobs if len(X) >= _WORTH_THREADS else 1
+        self.bins = bin_table(self.X, self.schema, max_bins, self._n_threads)
+        self.n_examples = None if n_examples is None else np.array([n_examples])
+        self._n_categories = self.schema.n_categories
+        self._all_attributes = np.arange(X.shape[1])[None]
+        self._columns = (
+            self.bins.codes.ravel(), self.bins.offset, self.bins.n_bins,
+            self.schema.is_categorical, self.bins.low, self.bins.high, self.X, len(X),
+        )  # fmt: skip
+        self._known: _Weighed | None = None
+        self._scratch: list[_Scratch] = []
+        self._executor: ThreadPoolExecutor | None = None
+
+    def grow(
+        self,
+        residuals: Floats,
+        weights: npt.NDArray[Any],
+        seeds: Seeds,
+        candidates: Integers | None = None,
+    ) -> tuple[Forest, Leaves]:
+        """Grow one tree for each row of residuals.
+
+        Parameters
+        ----------
+        residuals : ndarray of shape (n_trees, n_rows)
+            What the trees are fitted to.
+        weights : ndarray of shape (n_rows,) or (n_trees, n_rows)
+            Weights. Rows of weight 0 take no part, but are routed like the others. An array that is
+            passed again must not have changed.
+        seeds : ndarray of uint64 of shape (n_trees,)
+            One seed for each tree.
+        candidates : ndarray of shape (1 or n_trees, n_candidates), optional
+            Attributes that each tree may use; all by default.
+
+        Returns
+        -------
+        Forest
+            The trees. Their values are the mean residuals of the nodes.
+        ndarray of int32 of shape (n_trees, n_rows)
+            The leaf that each row reaches, by its index within the tree.
+        """
+        residuals = np.ascontiguousarray(residuals, dtype=np.float64)
+        n_trees = len(seeds)
+        expected = (n_trees, len(self.X))
+        if residuals.shape != expected:
+            raise ValueError(f"residuals has shape {residuals.shape}; {expected} is expected.")
+        weighed = self._weigh(weights)
+        chosen = self._all_attributes if candidates is None else np.atleast_2d(candidates)
+        leaves = np.empty(expected, np.int32)
+        n_threads = self._n_threads
+
+        def grow(t: int) -> Forest:
+            scratch = self._scratch.pop() if self._scratch else self._make_scratch()
+            own = np.array(chosen[t if len(chosen) > 1 else 0], dtype=np.int64)
+            n_helpers = n_threads - 1 if n_trees == 1 else 0
+            forest = self._grow(
+                scratch, residuals[t], weighed.of_tree(t), seeds[t], own, leaves[t], n_helpers
+            )
+            self._scratch.append(scratch)
+            return forest
+
+        if n_trees == 1:
+            return grow(0), leaves
+        each = self._threads().map if n_threads > 1 else map
+        return Forest.concatenate(list(each(grow, range(n_trees)))), leaves
+
+    def _threads(self) -> ThreadPoolExecutor:
+        """The threads of this run; they wait between rounds."""
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(self.n_jobs)
+        return self._executor
+
+    def _weigh(self, weights: npt.NDArray[Any]) -> _Weighed:
+        """The weights as integers; made once for weights that do not change."""
+        if self._known is None or self._known.given is not weights:
+            self._known = _Weighed(weights, self.growth, self.n_examples)
+        return self._known
+
+    def _make_scratch(self) -> _Scratch:
+        return _Scratch(len(self.X), self.bins.n_bins, int(self.bins.offset[-1]), self.growth)
+
+    def _grow(
+        self,
+        scratch: _Scratch,
+        targets: Floats,
+        weighed: _OfTree,
+        seed: np.uint64,
+        candidates: Integers,
+        leaves: Leaves,
+        n_helpers: int,
+    ) -> Forest:
+        """Grow one tree."""
+        fixed = _fix(targets, weighed)
+        values, ordered = scratch.values(fixed.is_wide)
+        centre = fix_values(
+            targets, weighed.weights, fixed.low, fixed.scale, fixed.shift, fixed.is_wide, values
+        )
+        board = make_board(n_helpers)
+        search = (
+            scratch.histograms(fixed.is_wide), int(self.bins.offset[-1]), int(fixed.is_wide),
+            fixed.shift, (1 << fixed.shift) - 1, centre, float(weighed.limits[1]),
+            *scratch.totals,
+        )  # fmt: skip
+        work = (
+            *scratch.rows, values, ordered, scratch.goes_left, candidates, *scratch.work,
+            scratch.slots(fixed.is_wide), scratch.job, board,
+        )  # fmt: skip
+        for _ in range(n_helpers):
+            self._threads().submit(_help, self._columns, (*search, *_bin_scratch()), work, board)
+        try:
+            n_nodes = grow_tree(
+                self._columns, self._limits(weighed, fixed, len(candidates)),
+                (*search, *scratch.by_bin), work, scratch.tree, targets, weighed.weights, seed,
+                (fixed.low, fixed.scale, fixed.spread_bits), leaves,
+            )  # fmt: skip
+        finally:
+            if n_helpers:
+                board[CLOSED] = 1
+        return self._pack(scratch.tree, n_nodes, weighed, fixed)
+
+    def _limits(
+        self, weighed: _OfTree, fixed: _Fixed, n_candidates: int
+    ) -> tuple[int, int, int, int, int, float]:
+        growth = self.growth
+        decrease = (
+            -math.inf
+        )  # splits without gain are made: they may open the way to one that has it
+        if growth.min_impurity_decrease > 0:
+            least = growth.min_impurity_decrease * weighed.total * (1.0 - 1e-12)
+            decrease = least * fixed.scale * fixed.scale
+        return (
+            _limit(growth.max_depth), _limit(growth.max_leaf_nodes),
+            min(growth.max_features or NO_LIMIT, n_candidates), int(weighed.limits[0]),
+            int(weighed.limits[1]), decrease,
+        )  # fmt: skip
+
+    def _pack(self, tree: Any, n: int, weighed: _OfTree, fixed: _Fixed) -> Forest:
+        """The nodes as a forest of one."""
+        threshold, attribute, first_child, n_children, missing, _, sides, stats, value = tree[:9]
+        nodes = np.empty(n, dtype=NODE)
+        nodes["threshold"] = threshold[:n]
+        nodes["attribute"] = attribute[:n]
+        nodes["first_child"] = first_child[:n]
+        n_children = n_children[:n].copy()
+        weight = stats[:n, 0] if fixed.is_wide else stats[:n, 0] >> fixed.shift
+        in_leaves = weight[n_children == 0]
+        exact = bool(weighed.whole.exact[0])
+        return Forest(
+            tree_start=np.array([0, n]),
+            nodes=nodes,
+            n_children=n_children,
+            missing=missing[:n].copy(),
+            label=np.zeros(0, np.int32),
+            value=value[:n, None].copy(),
+            n_classes=0,
+            n_categories=self._n_categories,
+            branches=self._branch_tables(nodes, n_children, sides),
+            leaf_weight=(
+                in_leaves.astype(np.uint32) if exact else in_leaves / weighed.whole.scale[0]
+            ),
+        )
+
+    def _branch_tables(
+        self, nodes: npt.NDArray[Any], n_children: npt.NDArray[np.uint16], sides: Any
+    ) -> npt.NDArray[np.uint16]:
+        """Where each category goes, node by node; the nodes are told where their tables begin."""
+        tables: list[npt.NDArray[np.uint16]] = []
+        start = 0
+        if not self.schema.all_ordered:
+            of_categories = (n_children > 0) & self.schema.is_categorical[nodes["attribute"]]
+            for node in np.flatnonzero(of_categories):
+                bin_of_category = self.bins.categories[nodes["attribute"][node]]
+                nodes["threshold"][node] = start
+                tables.append(1 - sides[node][bin_of_category].astype(np.uint16))
+                start += len(bin_of_category)
+        return np.concatenate(tables) if tables else np.zeros(0, np.uint16)
+
+
+class _OfTree:
+    """The weights of one tree."""
+
+    def __init__(self, whole: Whole, limits: Integers) -> None:
+        self.whole = whole
+        self.limits = limits
+        self.weights = whole.weights[0]
+        self.total = int(whole.total[0])
+        absent = self.weights == 0
+        self.present = np.flatnonzero(~absent) if absent.any() else None
+
+
+class _Weighed:
+    """Weights as the kernels want them, with the limits that follow from them."""
+
+    def __init__(
+        self, weights: npt.NDArray[Any], growth: Growth, n_examples: Floats | None
+    ) -> None:
+        self.given = weights
+        whole = whole_weights(np.atleast_2d(weights), n_examples)
+        limits = _limits(growth, np.full(len(whole.exact), VARIANCE), whole)
+        parts = [slice(t, t + 1) for t in range(len(limits))]
+        self._trees = [
+            _OfTree(
+                Whole(whole.weights[t], whole.scale[t], whole.unit[t], whole.exact[t]),
+                limits[t][0],
+            )
+            for t in parts
+        ]
+
+    def of_tree(self, t: int) -> _OfTree:
+        """What one tree sees."""
+        return self._trees[t if len(self._trees) > 1 else 0]
+
+
+def _help(columns: Any, search: Any, work: Any, board: Integers) -> None:
+    """Help another thread with its searches until its tree is finished."""
+    while not board[CLOSED]:
+        help_grow(columns, search, work, _PATIENCE)
+        time.sleep(0)  # where there are too few processors, let others go on
+
+
+@dataclass(frozen=True)
+class _Fixed:
+    """How residuals become integers."""
+
+    is_wide: bool  # whether weight and moment have a word each
+    shift: int  # of the weight in a word
+    low: float  # the residual that becomes zero
+    scale: float  # what a unit of residual becomes, a power of two
+    spread_bits: int  # the power of two that the range of the residuals is below
+
+
+def _fix(targets: Floats, weighed: _OfTree) -> _Fixed:
+    """Choose how the residuals of one tree become integers.
+
+    Weights that are counts share a word with the moments where enough bits are left. A sum of
+    residuals above the lowest one is then never negative, and a float holds it exactly.
+    """
+    seen = targets if weighed.present is None else targets[weighed.present]
+    low, high = float(seen.min()), float(seen.max())
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise ValueError("residuals must be finite where the weight is positive.")
+    for_weights = weighed.total.bit_length()
+    for_residual = min(63 - 2 * for_weights, _FLOAT_BITS - for_weights)
+    is_wide = not weighed.whole.exact[0] or for_residual < _FEWEST_BITS
+    most = _FLOAT_BITS - _bits(max(abs(low), abs(high)))
+    spread = _bits(high - low)
+    if is_wide:
+        scale = _power(min(most, _SUM_BITS - for_weights - spread))
+        return _Fixed(True, 0, 0.5 * low + 0.5 * high, scale, spread)
+    scale = _power(min(most, for_residual - 1 - spread))
+    return _Fixed(False, 63 - for_weights, round(low * scale) / scale, scale, spread)
+
+
+def _bits(size: float) -> int:
+    """The power of two that a number is below."""
+    if size <= 0.0:
+        return 0
+    return math.frexp(size)[1] if math.isfinite(size) else _MOST_BITS + 2
+
+
+def _power(exponent: int) -> float:
+    return math.ldexp(1.0, min(exponent, _MOST_BITS))
+
+
+def _bin_scratch() -> tuple[npt.NDArray[Any], ...]:
+    """Room for what is computed of the bins of one attribute."""
+    return np.empty((2, 256), np.int64), np.empty(256, np.int64), np.empty(256)
+
+
+class _Scratch:
+    """Arrays that growing a tree needs; each thread has its own, tree after tree."""
+
+    def __init__(self, n_rows: int, n_bins: Integers, length: int, growth: Growth) -> None:
+        n_attributes = len(n_bins)
+        most_leaves = min(n_rows, _limit(growth.max_leaf_nodes))
+        n_nodes, n_waiting = 2 * most_leaves + 1, most_leaves + 2
+        self._length, self._most_leaves = length, most_leaves
+        self.rows = (np.empty(n_rows + 1, np.uint32), np.empty(n_rows + 1, np.uint32))
+        self.goes_left = np.zeros(256, np.uint8)
+        self.by_bin = _bin_scratch()
+        self.totals = (np.empty(2), np.empty(2))
+        self.work = (
+            np.empty(n_attributes, np.uint8), np.empty(-(-n_attributes // 8), np.uint8),
+            np.empty((2, n_attributes)), np.empty(4, np.int64), np.empty(1, np.uint64),
+            np.empty((n_waiting, N_COLUMNS), np.int64), np.empty(n_waiting), np.empty(n_waiting),
+        )  # fmt: skip
+        self.job = np.empty((2, 7), np.int64)
+        self.tree = (
+            np.empty(n_nodes), np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32),
+            np.empty(n_nodes, np.uint16), np.empty(n_nodes, np.uint16),
+            np.empty((n_nodes, 2), np.int64), np.empty((n_nodes, 256), np.uint8),
+            np.empty((n_nodes, 2), np.int64), np.empty(n_nodes), np.empty((n_nodes, 2), np.int64),
+        )  # fmt: skip
+        self._values = np.empty((2, 0), np.int64)
+        self._histograms = np.empty(0, np.int64)
+        self._n_rows = n_rows
+
+    def _n_kept(self, is_wide: bool) -> int:
+        """How many histograms are kept while their nodes wait."""
+        size = 8 * self._length * (2 if is_wide else 1)
+        return max(1, min(self._most_leaves + 1, _MOST_KEPT // size))
+
+    def values(self, is_wide: bool) -> tuple[Integers, Integers]:
+        """Room for the values of the rows, in two orders."""
+        n = self._n_rows * (2 if is_wide else 1)
+        if self._values.shape[1] < n:
+            self._values = np.empty((2, n), np.int64)
+        return self._values[0], self._values[1]
+
+    def histograms(self, is_wide: bool) -> Integers:
+        """Room for the histograms of waiting nodes, and for those that are not kept."""
+        n = (self._n_kept(is_wide) + N_SPARE) * self._length * (2 if is_wide else 1)
+        if len(self._histograms) < n:
+            self._histograms = np.empty(n, np.int64)
+        return self._histograms
+
+    def slots(self, is_wide: bool) -> Integers:
+        """Room for the numbers of the free histograms, and for how many there are."""
+        return np.empty(self._n_kept(is_wide) + 1, np.int64)
+
+
+def _limit(value: int | None) -> int:
+    return NO_LIMIT if value is None else int(value)
+
+
+def _check_growth(growth: Growth) -> None:
+    """Refuse what only the exact engine knows."""
+    for name, allowed in (("criterion", "variance"), ("splitter", "best"), ("n_best", 1)):
+        value = getattr(growth, name)
+        if value != allowed:
+            raise ValueError(f"{name}={value!r} is not allowed with histograms: {allowed!r} is.")
+
+
+def _rows_of(table: Table) -> Floats:
+    """The encoded rows that a table was made from."""
+    X = np.empty((table.n_rows, table.n_attributes))
+    for j in range(table.n_attributes):
+        first, n = int(table.value_start[j]), int(table.n_values[j])
+        is_categorical = table.schema.categories[j] is not None
+        known = np.arange(n) if is_categorical else table.values[first : first + n]
+        X[:, j] = np.append(known, np.nan)[table.ranks[j]]
+    return X
