@@ -163,6 +163,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     """
 
     _hears: ClassVar[Hears] = "supports"
+    _decides_by_vote: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **CLASS_WEIGHT}
 
     def __init__(

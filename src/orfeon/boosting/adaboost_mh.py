@@ -41,6 +41,7 @@ Codes = npt.NDArray[np.int64]
 class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
     """Boosts several binary problems side by side, and decodes their outputs."""
 
+    _decides_by_vote: ClassVar[bool] = False
     members_: ProblemMembers
 
     def _codes(self, n_classes: int) -> Codes:
@@ -71,6 +72,10 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
     def _scheme(self, examples: Examples) -> Scheme:
         codes = self._codes(examples.n_classes)
         return ProblemScheme(examples.labels, examples.weights, codes, joint=self._joint())
+
+    @property
+    def _tally_kind(self) -> type[Tally]:
+        return ProblemTally
 
     def _tally(self, n_rows: int) -> Tally:
         return ProblemTally(n_rows, self._decoding())

@@ -29,6 +29,8 @@ class _WeightedMembers:
     members_: Any
     member_weights_: Floats
 
+    _decides_by_vote: ClassVar[bool]
+
     if TYPE_CHECKING:
 
         def _rows(self, X: Any) -> Any: ...
@@ -76,13 +78,17 @@ class WeightedVoteMixin(TabularClassifierMixin, _WeightedMembers):
 
     def _sums(self, X: Any) -> Floats:
         rows = self._rows(X)
-        if isinstance(self.members_, Forest) and self._tally_kind is VoteTally:
+        if isinstance(self.members_, Forest) and self._decides_by_vote:
             sums = self._ask(
                 lambda part: self.members_.weigh_votes(part, self.member_weights_), rows, 0
             )
         else:
             sums = self._ask(lambda part: self._last_stage(part).sums, rows, 0)
         return with_ties(sums, self.member_weights_.sum(axis=0))
+
+    def _vote_weights(self) -> Floats | None:
+        super()._vote_weights()  # it refuses where there is no vote
+        return self.member_weights_
 
     def _as_decision(self, sums: Floats) -> Floats:
         return sums[:, 1] - sums[:, 0] if sums.shape[1] == 2 else sums.copy()
@@ -245,6 +251,7 @@ class WeightedVoteMixin(TabularClassifierMixin, _WeightedMembers):
 class WeightedMedianMixin(TabularRegressorMixin, _WeightedMembers):
     """The decision of regressors whose predictions are weighted: their weighted median."""
 
+    _decides_by_vote: ClassVar[bool] = False
     _hears: ClassVar[Hears] = "predictions"
 
     def predictions(self, X: Any) -> Floats:

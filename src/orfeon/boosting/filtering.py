@@ -134,6 +134,7 @@ class FilterBoostClassifier(TabularClassifierMixin, Ensemble):
     (array([1000.,  616.,  416.]), 0.75)
     """
 
+    _decides_by_vote: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "depth": [Interval(Integral, 1, None, closed="left")],

@@ -124,6 +124,7 @@ class GradientBoosting(Ensemble):
     """
 
     _is_sequential: ClassVar[bool] = True
+    _decides_by_vote: ClassVar[bool] = False
 
     init_: Floats
     n_classes_: int

@@ -217,6 +217,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     0.8
     """
 
+    _decides_by_vote: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
 
     def __init__(

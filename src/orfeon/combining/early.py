@@ -24,6 +24,7 @@ from sklearn.base import is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.boosting.tallies import with_ties
 from orfeon.combining.vote_stability import (
     CertainLead,
     RivalsBound,
@@ -123,7 +124,8 @@ def early_decision(
         Members asked between two looks at the rows. By default an eighth of those asked so far,
         beginning where a row can be decided for the first time; with a matrix of votes it is 1.
     weights : array of shape (n_members,), optional
-        Weight of each member's vote; needs a confidence of 1.
+        Weight of each member's vote, by default that of a boosted ensemble's own; needs a
+        confidence of 1.
 
     Returns
     -------
@@ -181,7 +183,7 @@ def early_decision(
     """
     confidence = _checked_confidence(confidence)
     panel = _read(ensemble, X)
-    ballot = _ballot(panel, weights, confidence)
+    ballot = _ballot(panel, panel.weights if weights is None else weights, confidence)
     rule = ballot.rule(confidence)
     checks = _checks(panel, rule.first, _checked_block(block))
     found = panel.ask(lambda rows: _decide(ballot, rule, checks, rows), panel.rows, 0)
@@ -298,6 +300,9 @@ class _WeightedVotes(_Ballot):
         for vote, weight in zip(votes, self._weights[first:last], strict=True):
             sums[everyone, vote] += weight
 
+    def decide(self, sums: npt.NDArray[Any], rows: Any, which: Integers) -> Integers:
+        return super().decide(with_ties(sums, self._weights.sum()), rows, which)
+
 
 class _Supports(_Ballot):
     """Class supports, which are from 0 to 1 and add up to 1."""
@@ -376,6 +381,7 @@ class _Panel:
     voting: str = "hard"
     block: int | None = None
     ask: Callable[[Callable[[Any], Any], Any, int], Any] = _ask_all
+    weights: Floats | None = None
 
 
 class _GivenVotes:
@@ -428,6 +434,7 @@ def _read(ensemble: Any, X: Any) -> _Panel:
         return _Panel(
             ensemble.members_, ensemble._rows(X), ensemble.classes_,
             getattr(ensemble, "voting", "hard"), ask=ensemble._ask,
+            weights=ensemble._vote_weights() if hasattr(ensemble, "_vote_weights") else None,
         )  # fmt: skip
     if isinstance(ensemble, Forest | CommitteeMembers):
         X = np.ascontiguousarray(X, dtype=np.float64)

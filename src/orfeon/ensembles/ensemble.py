@@ -33,6 +33,8 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
     #: The parameter that says how many members there are.
     _size_parameter: ClassVar[str] = "n_estimators"
+    #: Whether the decision is a vote, or the mean, of the members.
+    _decides_by_vote: ClassVar[bool] = True
     #: Whether each member needs the one before.
     _is_sequential: ClassVar[bool] = False
 
@@ -126,6 +128,18 @@ class Ensemble(CallbackSupport, TabularEstimator):
         return tags
 
     # -- asking the members --------------------------------------------------------------------
+
+    def _vote_weights(self) -> Floats | None:
+        """Weights of the members' votes, None when they are equal.
+
+        Refuses where the decision is no vote of the members, each on its own.
+        """
+        if not self._decides_by_vote:
+            raise TypeError(
+                f"{type(self).__name__} does not decide by a vote of its members, each on its own, "
+                "so they cannot be ordered, left out or asked one by one."
+            )
+        return None
 
     def _rows(self, X: Any) -> Any:
         """Rows to predict, as the members take them."""

@@ -13,8 +13,9 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.ensembles.base import IndependentEnsemble
+from orfeon.ensembles.ensemble import Ensemble
 from orfeon.ordering.adapters.base import FittedEnsemble
+from orfeon.ordering.adapters.boosted import OwnBoostedEnsemble
 from orfeon.ordering.adapters.estimators import FittedEstimators
 from orfeon.ordering.adapters.members import BareMembers
 from orfeon.ordering.adapters.own import OwnEnsemble
@@ -66,9 +67,10 @@ def adapt(ensemble: Any) -> FittedEnsemble:
                 "members do not know; give its ensemble_, in which all votes count the same."
             )
         ensemble = ensemble.ensemble_
-    if isinstance(ensemble, IndependentEnsemble):
+    if isinstance(ensemble, Ensemble):
         check_is_fitted(ensemble, "members_")
-        return OwnEnsemble(ensemble)
+        weights = ensemble._vote_weights()  # it refuses where there is no vote
+        return OwnEnsemble(ensemble) if weights is None else OwnBoostedEnsemble(ensemble)
     if hasattr(ensemble, "votes") and hasattr(ensemble, "subset"):
         return BareMembers(ensemble)
     if isinstance(ensemble, Sequence) and not isinstance(ensemble, str | bytes):

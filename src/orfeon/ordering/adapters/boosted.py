@@ -1,0 +1,54 @@
+"""Our own boosted ensembles as members to choose from."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+from orfeon.ensembles.warm_start import CHOSEN
+from orfeon.ordering.adapters.base import Floats, Integers, Mask, unless_equal
+from orfeon.ordering.adapters.own import OwnEnsemble
+
+
+@dataclass(frozen=True, eq=False)
+class OwnBoostedEnsemble(OwnEnsemble):
+    """A fitted boosted ensemble of ours, whose members have unequal votes.
+
+    Parameters
+    ----------
+    ensemble : BoostedEnsemble
+        The ensemble; it decides by a vote.
+
+    Examples
+    --------
+    >>> from orfeon import AdaBoostClassifier
+    >>> from orfeon.ordering.adapters.boosted import OwnBoostedEnsemble
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0]
+    >>> boosted = AdaBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
+    >>> OwnBoostedEnsemble(boosted).member_weights.round(2)
+    array([0.55, 0.8 , 0.69])
+    >>> OwnBoostedEnsemble(boosted).subset([2, 0]).member_weights_.round(2)
+    array([0.69, 0.55])
+    """
+
+    @property
+    def member_weights(self) -> Floats | None:
+        """Weight of each member in the vote; None when all weigh the same."""
+        return unless_equal(self.ensemble.member_weights_)
+
+    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        raise self._no_out_of_bag("each of its members was trained on all the examples, weighted")
+
+    def _keep(self, index: Integers) -> Any:
+        smaller = copy(self.ensemble)
+        smaller.members_ = self.ensemble.members_.subset(index)
+        smaller.member_weights_ = self.ensemble.member_weights_[index]
+        smaller.errors_ = self.ensemble.errors_[index]
+        smaller.n_estimators = len(index)
+        smaller.warm_start = False
+        # The weights of the examples are those after all members: nothing goes on from here.
+        smaller._run = None
+        smaller._history = [(range(len(index)), CHOSEN)]
+        smaller.__dict__.pop("validation_errors_", None)
+        return smaller
