@@ -22,7 +22,7 @@ from orfeon.boosting.gradient_boosting import (
     GradientBoostingRegressor,
 )
 from orfeon.datasets import make_friedman1, make_waveform
-from orfeon.growth import residuals
+from orfeon.growth import histogram, residuals
 
 SETTINGS = [
     GradientBoostingRegressor(n_estimators=8, random_state=0),
@@ -36,6 +36,12 @@ SETTINGS = [
         n_estimators=8, subsample=0.5, max_features_per_tree=0.5, max_leaf_nodes=4, random_state=0
     ),
     GradientBoostingClassifier(n_estimators=8, class_weight="balanced", random_state=0),
+    GradientBoostingRegressor(
+        n_estimators=8, tree_method="histogram", max_bins=16, subsample=0.7, random_state=0
+    ),
+    GradientBoostingClassifier(
+        n_estimators=8, tree_method="histogram", max_features_per_tree=0.6, random_state=0
+    ),
 ]
 #: Before scikit-learn 1.9 its trees had another criterion by default.
 OLD = parse_version(sklearn.__version__) < parse_version("1.9")
@@ -93,6 +99,25 @@ def test_classes_as_scikit_learn_predicts_them(n_classes):
         np.testing.assert_allclose(
             mine.decision_function(X), theirs.decision_function(X), atol=1e-9
         )
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+def test_bins_as_many_as_values_give_the_exact_trees(loss):
+    """Up to ties, which the fixed point of either may break: the predictions are compared."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 40, (400, 4)).astype(np.float64)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    y = np.nan_to_num(X[:, 0] * X[:, 1]) + 100 * rng.normal(size=400)
+    weights = rng.uniform(0.5, 1.5, 400)
+    how = {"loss": loss, "n_estimators": 10, "min_samples_leaf": 20, "random_state": 0}
+    exact, binned = (
+        GradientBoostingRegressor(tree_method=method, **how).fit(X, y, sample_weight=weights)
+        for method in ("exact", "histogram")
+    )
+    np.testing.assert_allclose(binned.predict(X), exact.predict(X), rtol=1e-9)
+    few = GradientBoostingRegressor(tree_method="histogram", max_bins=4, **how).fit(X, y)
+    inner = ~few.forest_.is_leaf
+    assert len(np.unique(few.forest_.threshold[inner & (few.forest_.attribute == 0)])) <= 4
 
 
 def test_one_round_of_squared_error_is_a_shrunk_tree(friedman):
@@ -304,6 +329,7 @@ def test_the_unit_of_weights_does_not_matter(estimator):
 @each
 def test_threads_change_no_bit(estimator, monkeypatch):
     monkeypatch.setattr(residuals, "_WORTH_THREADS", 1)
+    monkeypatch.setattr(histogram, "_WORTH_THREADS", 1)
     X, y = data(estimator)
     estimator = clone(estimator).set_params(n_iter_no_change=3, early_stopping="cv", n_folds=3)
     one = clone(estimator).fit(X, y)
