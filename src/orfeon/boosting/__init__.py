@@ -6,6 +6,7 @@ from orfeon.boosting.adaboost_mh import AdaBoostMHClassifier, AdaBoostPairwiseCl
 from orfeon.boosting.adaboost_r import AdaBoostRRegressor, squared_error_bound
 from orfeon.boosting.adaboost_r2 import AdaBoostR2Regressor
 from orfeon.boosting.arcing import ArcX4Classifier
+from orfeon.boosting.boosting_igp import BoostingIGPClassifier
 from orfeon.boosting.bounds import (
     edge_bound,
     error_bound,
@@ -18,6 +19,7 @@ from orfeon.boosting.gradient_boosting import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
+from orfeon.boosting.igp_committees import IGPCommitteesClassifier
 from orfeon.boosting.multiboost import MultiBoostClassifier
 from orfeon.boosting.output_codes import AdaBoostOCClassifier
 from orfeon.boosting.pool import PoolBoostClassifier
@@ -31,9 +33,11 @@ __all__ = [
     "AdaBoostR2Regressor",
     "AdaBoostRRegressor",
     "ArcX4Classifier",
+    "BoostingIGPClassifier",
     "FilterBoostClassifier",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "IGPCommitteesClassifier",
     "MultiBoostClassifier",
     "PoolBoostClassifier",
     "edge_bound",

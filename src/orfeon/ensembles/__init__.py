@@ -1,11 +1,9 @@
 """Ensembles of independent members: bagging and its relatives, forests, class-switching, IGP."""
 
 from orfeon.ensembles.bagging import BaggingClassifier, BaggingRegressor
-from orfeon.ensembles.boosting_igp import BoostingIGPClassifier
 from orfeon.ensembles.double_bagging import DoubleBaggingClassifier
 from orfeon.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from orfeon.ensembles.flipping import FlippingClassifier
-from orfeon.ensembles.igp_committees import IGPCommitteesClassifier
 from orfeon.ensembles.igp_ensemble import IGPEnsembleClassifier
 from orfeon.ensembles.oblique_forest import ObliqueForestClassifier, ObliqueForestRegressor
 from orfeon.ensembles.output_noise import OutputSmearingRegressor
@@ -19,13 +17,11 @@ from orfeon.ensembles.wagging import WaggingClassifier, WaggingRegressor
 __all__ = [
     "BaggingClassifier",
     "BaggingRegressor",
-    "BoostingIGPClassifier",
     "ClassSwitchingClassifier",
     "DoubleBaggingClassifier",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "FlippingClassifier",
-    "IGPCommitteesClassifier",
     "IGPEnsembleClassifier",
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",

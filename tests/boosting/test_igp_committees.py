@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.ensembles.test_boosting_igp import assert_same_run, overlapping, twin
+from tests.boosting.test_boosting_igp import assert_same_run, overlapping, twin
 from tests.ensembles.twins import table
 from tests.shared import assert_same_forest
 

@@ -11,8 +11,8 @@ from tests.oracles.boosting_igp import FLOOR, boost_igp
 from tests.shared import assert_same_forest
 
 from orfeon import BoostingIGPClassifier, IGPEnsembleClassifier
+from orfeon.boosting.boosting_igp import LEAST_WEIGHT, reweigh_half
 from orfeon.datasets import make_twonorm, make_waveform
-from orfeon.ensembles.boosting_igp import LEAST_WEIGHT, reweigh_half
 from orfeon.ensembles.perturbation import draw_seed
 from orfeon.forest import Forest
 from orfeon.growth import split_halves

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.ensembles.boosting_igp import Boosting, BoostingIGPClassifier
+from orfeon.boosting.boosting_igp import Boosting, BoostingIGPClassifier
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OF_TREES, OfIGPTrees
 from orfeon.ensembles.perturbation import Examples

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.boosting.loop import HALF, Hears, Judgement, Run, Scheme, boost
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OfIGPTrees
 from orfeon.ensembles.perturbation import draw_seed, member_generator
@@ -32,8 +34,6 @@ Floats = npt.NDArray[np.float64]
 
 #: No weight falls below this, against underflow (Bauer and Kohavi 1999).
 LEAST_WEIGHT = 1e-8
-#: An error of one half, which rounding must not bring below one half.
-HALF = 0.5 - 1e-10
 
 
 def reweigh_half(weights: Floats, initial: Floats, wrong: npt.NDArray[np.bool_]) -> Floats:
@@ -57,7 +57,7 @@ def reweigh_half(weights: Floats, initial: Floats, wrong: npt.NDArray[np.bool_])
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.ensembles.boosting_igp import reweigh_half
+    >>> from orfeon.boosting.boosting_igp import reweigh_half
     >>> reweigh_half(np.full(4, 0.25), np.full(4, 0.25), np.array([True, False, False, False]))
     array([0.5       , 0.16666667, 0.16666667, 0.16666667])
     """
@@ -65,6 +65,87 @@ def reweigh_half(weights: Floats, initial: Floats, wrong: npt.NDArray[np.bool_])
     if not 0 < error < HALF:
         return initial.copy()
     return np.asarray(weights / np.where(wrong, 2 * error, 2 * (1 - error)))
+
+
+class HalvesScheme(Scheme):
+    """Equal votes, and weights that are AdaBoost's within each half.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Class codes.
+    weights : ndarray of shape (n_rows,)
+        Weights of the first round, on any scale.
+    halves : ndarray of shape (n_rows,)
+        The half, 1 or 2, of each example.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.boosting.boosting_igp import HalvesScheme
+    >>> scheme = HalvesScheme(np.array([0, 0, 0, 1]), np.ones(4), np.array([1, 1, 1, 2]))
+    >>> said = np.array([0, 0, 1, 1])
+    >>> scheme.reweigh(said, scheme.judge(said), np.random.default_rng(0))
+    >>> scheme.weights
+    array([0.1875, 0.1875, 0.375 , 0.25  ])
+    """
+
+    def __init__(
+        self, labels: npt.NDArray[Any], weights: Floats, halves: npt.NDArray[np.uint8]
+    ) -> None:
+        self._labels = labels
+        self.initial = np.asarray(weights / weights.sum())
+        self._weights = self.initial
+        self.halves = halves
+
+    @property
+    def weights(self) -> Floats:
+        """Weights of the examples, which sum to 1."""
+        return self._weights
+
+    @property
+    def labels(self) -> npt.NDArray[Any]:
+        """Class codes."""
+        return self._labels
+
+    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+        """Weighted error over both halves, and a vote like that of everyone else.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows,)
+            Class codes.
+
+        Returns
+        -------
+        Judgement
+            Ends the run at an error of one half or more, or of 0.
+        """
+        error = float(self._weights[said != self._labels].sum())
+        return Judgement(error, 1.0, keep=error < HALF, ends=error >= HALF or error == 0)
+
+    def reweigh(
+        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+    ) -> None:
+        """Reweigh each half on its own.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows,)
+            Class codes.
+        judgement : Judgement
+            The member's.
+        rng : numpy.random.Generator
+            Not used.
+        """
+        wrong = said != self._labels
+        weights = self._weights.copy()
+        for half in (1, 2):
+            mine = self.halves == half
+            if mine.any():
+                weights[mine] = reweigh_half(weights[mine], self.initial[mine], wrong[mine])
+        weights = np.maximum(weights, LEAST_WEIGHT)
+        self._weights = weights / weights.sum()
 
 
 @dataclass(frozen=True)
@@ -102,49 +183,55 @@ class Boosting:
         Forest
             The trees; at least the first one.
         """
-        rng = member_generator(self.recipe.sequence, committee)
-        seed = draw_seed(rng)
-        halves = self.recipe.perturb(self.recipe.examples, rng, committee).halves
+        recipe = self.recipe
+        rng = member_generator(recipe.sequence, committee)
+        first_seed = draw_seed(rng)
+        halves = recipe.perturb(recipe.examples, rng, committee).halves
         assert halves is not None
-        initial = self._initial_weights()
-        weights = initial.copy()
-        trees: list[Forest] = []
-        for t in range(n_trees):
-            if grown is not None and t < len(grown):
-                tree = grown.subset([t])
-            else:
-                tree = self._grow_one(weights, initial, halves, seed)
-            wrong = tree.predict(self.data.X) != self.data.y
-            error = float(weights[wrong].sum())
-            if error < HALF or not trees:
-                trees.append(tree)
-            if error >= HALF or error == 0:
-                break
-            for half in (1, 2):
-                mine = halves == half
-                if mine.any():
-                    weights[mine] = reweigh_half(weights[mine], initial[mine], wrong[mine])
-            weights = np.maximum(weights, LEAST_WEIGHT)
-            weights /= weights.sum()
-            seed = draw_seed(rng)
-        return Forest.concatenate(trees)
+        run = Run(HalvesScheme(self.data.y, recipe.examples.weights, halves))
+        known = [] if grown is None else [grown.subset([t]) for t in range(len(grown))]
+        learner = _HalvesLearner(self.base, self.data, halves, rng, first_seed, known)
+        rounds = islice(boost(run, learner, recipe.sequence), n_trees)
+        return Forest.concatenate([one.member for one in rounds])
 
-    def _initial_weights(self) -> Floats:
-        weights = self.recipe.examples.weights
-        return np.asarray(weights / weights.sum())
 
-    def _grow_one(
-        self, weights: Floats, initial: Floats, halves: npt.NDArray[np.uint8], seed: np.uint64
-    ) -> Forest:
-        n_examples = len(self.data.y)
+class _HalvesLearner:
+    """Grows IGP trees on one split into halves, all from the generator of their committee.
+
+    Trees that are known already are not grown again.
+    """
+
+    def __init__(
+        self,
+        base: IGPTreeClassifier,
+        data: TrainingData,
+        halves: npt.NDArray[np.uint8],
+        rng: np.random.Generator,
+        seed: np.uint64,
+        known: list[Forest],
+    ) -> None:
+        self.base, self.data, self.halves = base, data, halves
+        self._rng, self._seed = rng, seed
+        self._known = known
+
+    def train(self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator) -> Forest:
+        """Grow a tree."""
+        seed, self._seed = self._seed, draw_seed(self._rng)
+        if self._known:
+            return self._known.pop(0)
+        n_examples = len(labels)
         # Equal weights are counts to the engine: the first tree is that of an IGP ensemble.
         equal = (weights == weights[0]).all()
         given = np.ones(n_examples, np.int64) if equal else weights * n_examples
         samples = Samples(
-            np.array([seed], dtype=np.uint64), given[None], self.data.y[None], float(n_examples),
-            halves=halves[None],
+            np.array([seed], dtype=np.uint64), given[None], labels[None], float(n_examples),
+            halves=self.halves[None],
         )  # fmt: skip
         return self.base._grow(self.data, samples)[0]
+
+    def hear(self, member: Forest, what: Hears) -> npt.NDArray[Any]:
+        """What a tree says of the training examples."""
+        return member.predict(self.data.X)
 
 
 @documented(n_estimators="100")
