@@ -67,7 +67,7 @@ class GradientBoostingClassifier(TabularClassifierMixin, GradientBoosting):
 
     Examples
     --------
-    >>> from orfeon.boosting.gradient_boosting import GradientBoostingClassifier
+    >>> from orfeon import GradientBoostingClassifier
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> boosted = GradientBoostingClassifier(random_state=0).fit(X, y)
@@ -322,7 +322,7 @@ class GradientBoostingRegressor(TabularRegressorMixin, GradientBoosting):
 
     Examples
     --------
-    >>> from orfeon.boosting.gradient_boosting import GradientBoostingRegressor
+    >>> from orfeon import GradientBoostingRegressor
     >>> from orfeon.datasets import make_friedman1
     >>> X, y = make_friedman1(200, random_state=0)
     >>> boosted = GradientBoostingRegressor(random_state=0).fit(X, y)
