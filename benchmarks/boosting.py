@@ -3,29 +3,47 @@
 Times are those of a whole ``fit`` of the public estimators. Boosting is a chain of rounds, each
 waiting for the one before; so it is told how many rounds each library ran, and how it errs on a
 test set after as many.
+
+AdaBoost and gradient boosting of exact trees have targets against scikit-learn's. Gradient boosting
+of binned trees is held against scikit-learn's, on one thread and on two; LightGBM and XGBoost are
+shown beside, where they are installed.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from benchmarks import boosting_peers
+from benchmarks import boosting_peers, gradient_peers
 from benchmarks.boosting_peers import Answers, Booster
-from benchmarks.contestants import SCIKIT_LEARN
+from benchmarks.contestants import ORFEON, SCIKIT_LEARN
 from benchmarks.ensembles import Fitting
 from benchmarks.problems import Data
-from benchmarks.report import Measurement, Target, compare
+from benchmarks.report import Measurement, Target, compare, remarks
 from benchmarks.suite import Case, Suite
-from benchmarks.timing import Contender, interleave, one_thread
+from benchmarks.timing import Contender, Timing, interleave, one_thread
 
+_ROOT = Path(__file__).resolve().parents[1]
+_MEGABYTE = 1e6
 _TEST_ROWS = 5000
+#: Below this many rows a fit is so short that it is timed so many times as often.
+_FEW_ROWS, _OFTEN = 2000, 3
 #: Times as fast as scikit-learn's AdaBoost.
 _ADABOOST = {SCIKIT_LEARN: Target("at least", 12.0, "x")}
+#: Times as fast as scikit-learn's gradient boosting of exact trees.
+_GRADIENT = {SCIKIT_LEARN: Target("at least", 5.0, "x")}
+#: At most 1.5 times the time of scikit-learn's gradient boosting of binned trees.
+_HISTOGRAM = {SCIKIT_LEARN: Target("at least", 1 / 1.5, "x")}
 
 Problem = Callable[[int, int], tuple[Data, Data]]
 
@@ -38,6 +56,8 @@ class Effort:
     ----------
     stumps, depth_5, full_trees : mapping of int to int
         Members of AdaBoost by the rows of the training set.
+    gradient, histogram : mapping of int to int
+        Rounds of gradient boosting, of exact and of binned trees.
     n_asked : int
         Members of the models that predict.
     n_rows_asked : int
@@ -49,6 +69,8 @@ class Effort:
     stumps: Mapping[int, int] = field(default_factory=lambda: {300: 100, 5000: 100, 50_000: 50})
     depth_5: Mapping[int, int] = field(default_factory=lambda: {300: 100, 5000: 50, 50_000: 50})
     full_trees: Mapping[int, int] = field(default_factory=lambda: {300: 50, 5000: 20, 50_000: 5})
+    gradient: Mapping[int, int] = field(default_factory=lambda: {300: 100, 5000: 100, 50_000: 100})
+    histogram: Mapping[int, int] = field(default_factory=lambda: {50_000: 100})
     n_asked: int = 100
     n_rows_asked: int = 10_000
     rounds: int = 5
@@ -59,6 +81,8 @@ QUICK = Effort(
     stumps={300: 50, 5000: 20},
     depth_5={300: 50, 5000: 10},
     full_trees={300: 20, 5000: 5},
+    gradient={300: 50, 5000: 20},
+    histogram={50_000: 10},
     n_asked=20,
     rounds=3,
 )
@@ -86,7 +110,44 @@ class Loss:
     text: Callable[[float], str]
 
 
+def _log_loss(said: Answers, y: Answers) -> float:
+    of_truth = np.where(y == 1, said, 1.0 - said)
+    return float(-np.mean(np.log(np.maximum(of_truth, np.finfo(float).tiny))))
+
+
 ERROR = Loss("test error", lambda said, y: float(np.mean(said != y)), "{:.1%}".format)
+LOG_LOSS = Loss("test log-loss", _log_loss, "{:.4f}".format)
+SQUARED_ERROR = Loss(
+    "mean squared test error", lambda said, y: float(np.mean((said - y) ** 2)), "{:.4f}".format
+)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to boost, on a problem.
+
+    Parameters
+    ----------
+    who : callable
+        Gives those who take part, orfeon first.
+    problem : callable
+        Makes a training set and a test set.
+    targets : mapping of str to Target
+        By peer.
+    loss : Loss
+        What the models are judged by.
+    n_threads : int
+        Threads of everyone.
+    note : str
+        What a reader must know.
+    """
+
+    who: Callable[[], list[Booster]]
+    problem: Problem
+    targets: Mapping[str, Target] = field(default_factory=dict)
+    loss: Loss = ERROR
+    n_threads: int = 1
+    note: str = ""
 
 
 # -- fitting ---------------------------------------------------------------------------------------
@@ -125,48 +186,95 @@ def _told(
     return replace(measurement, notes=notes, target=target, detail=detail)
 
 
+def _about_peer(measurement: Measurement, timing: Timing, n_threads: int) -> Measurement:
+    """What the clock noticed about a peer that was asked for as many threads as orfeon."""
+    name = str(measurement.peer)
+    of_one = remarks(name, timing)
+    kept = [note for note in measurement.notes if note not in of_one]
+    return replace(measurement, notes=[*kept, *remarks(name, timing, n_threads)])
+
+
 def fitting(
-    name: str,
-    who: Sequence[Booster],
-    problem: Problem,
-    n_rows: int,
-    n_members: int,
-    rounds: int,
-    targets: Mapping[str, Target],
-    loss: Loss = ERROR,
+    name: str, method: Method, n_rows: int, n_members: int, rounds: int
 ) -> list[Measurement]:
-    """Fit one method on one training set, on one thread.
+    """Fit one method on one training set.
 
     Parameters
     ----------
     name : str
         The case.
-    who : sequence of Booster
-        Who takes part, orfeon first.
-    problem : callable
-        Makes a training set and a test set.
+    method : Method
+        Who does what.
     n_rows, n_members : int
         Rows of the training set, and members that are asked for.
     rounds : int
         How often each is timed.
-    targets : mapping of str to Target
-        By peer.
-    loss : Loss
-        What the models are judged by.
 
     Returns
     -------
     list of Measurement
         One for each peer.
     """
-    training, test = problem(n_rows, _TEST_ROWS)
+    training, test = method.problem(n_rows, _TEST_ROWS)
+    who = method.who()
     fittings = {one.name: Fitting(one, training, n_members) for one in who}
-    with one_thread():
+    with threadpool_limits(limits=method.n_threads):
         timings = interleave([one.contender() for one in fittings.values()], rounds=rounds)
-    notes = {one.name: [one.note] for one in who if one.note}
-    lines = compare(name, training.shape, timings, targets=targets, notes=notes)
+    notes = {one.name: [note for note in (method.note, one.note) if note] for one in who}
+    lines = compare(
+        name, training.shape, timings, targets=method.targets, notes=notes,
+        threads=method.n_threads,
+    )  # fmt: skip
     ours = fittings[who[0].name]
-    return [_told(line, ours, fittings[str(line.peer)], test, loss) for line in lines]
+    told = []
+    for line in lines:
+        peer = str(line.peer)
+        seen = _about_peer(line, timings[peer], method.n_threads)
+        told.append(_told(seen, ours, fittings[peer], test, method.loss))
+    return told
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+def _boost_in_a_process(library: str, *sizes: int) -> dict[str, float]:
+    """What :mod:`benchmarks.one_boost` says."""
+    process = subprocess.run(
+        [sys.executable, "-m", "benchmarks.one_boost", library, *map(str, sizes)],
+        cwd=_ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    answer: dict[str, float] = json.loads(process.stdout.splitlines()[-1])
+    return answer
+
+
+def memory(name: str, n_rows: int, n_attributes: int, n_rounds: int) -> list[Measurement]:
+    """What a fit of binned trees needs at most beside its data, each in a fresh process.
+
+    Parameters
+    ----------
+    name : str
+        The case.
+    n_rows, n_attributes, n_rounds : int
+        Size of the training set, and rounds.
+
+    Returns
+    -------
+    list of Measurement
+        One, as a share of scikit-learn's; none where the system does not tell.
+    """
+    sizes = n_rows, n_attributes, n_rounds
+    said = {library: _boost_in_a_process(library, *sizes) for library in (ORFEON, SCIKIT_LEARN)}
+    if any("before" not in one for one in said.values()):
+        return []
+    most = {library: one["peak"] - one["before"] for library, one in said.items()}
+    text = ", ".join(f"{library} {more / _MEGABYTE:.0f} MB" for library, more in most.items())
+    return [
+        Measurement(
+            name, n_rows, n_attributes, most[ORFEON] / most[SCIKIT_LEARN], "share",
+            peer=SCIKIT_LEARN, detail=said,
+            notes=[f"{name}: at most, beside the data: {text}."],
+        )
+    ]  # fmt: skip
 
 
 # -- predicting ------------------------------------------------------------------------------------
@@ -196,15 +304,73 @@ def predicting(
         One for each peer.
     """
     training, rows = problem(n_rows, effort.n_rows_asked)
-    models = {one.name: one.fit(training, effort.n_asked, 0) for one in who}
-    contenders = [Contender(one.name, partial(one.predict, models[one.name], rows)) for one in who]
     with one_thread():
+        models = {one.name: one.fit(training, effort.n_asked, 0) for one in who}
+        contenders = [
+            Contender(one.name, partial(one.predict, models[one.name], rows)) for one in who
+        ]
         timings = interleave(contenders, rounds=effort.rounds)
     members = {one.name: one.n_rounds(models[one.name]) for one in who}
     return compare(name, rows.shape, timings, detail={"members": members})
 
 
 # -- the suite -------------------------------------------------------------------------------------
+
+
+#: Attributes of the problems for binned trees.
+_WIDE = 30
+_FEW_VALUES = (
+    "Full trees on attributes of few values are a weak spot: sorting is cheap there for everyone, "
+    "so that less is gained by sorting once. No target is held against it."
+)
+_ONE_ROUND = "The first full tree makes no error here, so that one tree is all that is timed."
+
+#: What is predicted: whether classes, and what models are judged by.
+_KINDS = {"classes": (True, LOG_LOSS), "numbers": (False, SQUARED_ERROR)}
+
+Load = tuple[str, Method, Mapping[int, int]]
+
+
+def _adaboost(effort: Effort) -> list[Load]:
+    """AdaBoost of small trees and of large ones."""
+    clean, contradicting = boosting_peers.two_clusters, boosting_peers.contradicting_clusters
+    few_values: Problem = partial(contradicting, rounded=True)
+    stumps, depth_5 = boosting_peers.adaboost_stumps, boosting_peers.adaboost_depth_5
+    full = boosting_peers.adaboost_full_trees
+    return [
+        ("AdaBoost, stumps", Method(stumps, clean, _ADABOOST), effort.stumps),
+        ("AdaBoost, depth 5", Method(depth_5, clean, _ADABOOST), effort.depth_5),
+        ("AdaBoost, full trees", Method(full, contradicting, _ADABOOST), effort.full_trees),
+        ("AdaBoost, few values", Method(full, few_values, note=_FEW_VALUES), effort.full_trees),
+        ("AdaBoost, one round", Method(full, clean, note=_ONE_ROUND), effort.full_trees),
+    ]
+
+
+def _gradient(effort: Effort) -> list[Load]:
+    """Gradient boosting of exact trees."""
+    return [
+        (
+            f"gradient boosting, {kind}",
+            Method(
+                partial(gradient_peers.exact, classes=classes),
+                gradient_peers.problem(classes=classes), _GRADIENT, loss,
+            ),
+            effort.gradient,
+        )
+        for kind, (classes, loss) in _KINDS.items()
+    ]  # fmt: skip
+
+
+def _histogram(n_threads: int) -> dict[str, Method]:
+    """Gradient boosting of binned trees."""
+    return {
+        kind: Method(
+            partial(gradient_peers.binned, classes=classes, n_threads=n_threads),
+            gradient_peers.problem(classes=classes, n_attributes=_WIDE), _HISTOGRAM, loss,
+            n_threads, "The target against scikit-learn is at most 1.5 times its time.",
+        )
+        for kind, (classes, loss) in _KINDS.items()
+    }  # fmt: skip
 
 
 def suite(quick: bool) -> Suite:
@@ -226,22 +392,29 @@ def suite(quick: bool) -> Suite:
     def add(name: str, run: Callable[..., list[Measurement]], *arguments: Any) -> None:
         cases.append(Case(name, partial(run, name, *arguments)))
 
-    clean, contradicting = boosting_peers.two_clusters, boosting_peers.contradicting_clusters
-    few_values: Problem = partial(contradicting, rounded=True)
-    full_trees = boosting_peers.adaboost_full_trees
-    for label, who, problem, loads, targets in (
-        ("stumps", boosting_peers.adaboost_stumps, clean, effort.stumps, _ADABOOST),
-        ("depth 5", boosting_peers.adaboost_depth_5, clean, effort.depth_5, _ADABOOST),
-        ("full trees", full_trees, contradicting, effort.full_trees, _ADABOOST),
-        ("few values", full_trees, few_values, effort.full_trees, _ADABOOST),
-        ("one round", full_trees, clean, effort.full_trees, {}),
-    ):
+    loads: Mapping[int, int]
+    for label, method, loads in (*_adaboost(effort), *_gradient(effort)):
         for n_rows, n_members in loads.items():
-            name = f"AdaBoost, {label}, {n_rows} rows"
-            add(name, fitting, who(), problem, n_rows, n_members, effort.rounds, targets)
+            rounds = effort.rounds * (_OFTEN if n_rows < _FEW_ROWS else 1)
+            add(f"{label}, {n_rows} rows", fitting, method, n_rows, n_members, rounds)
+    several = (os.cpu_count() or 1) >= 2
+    for label, n_threads in (("1 thread", 1), ("2 threads", 2)):
+        if n_threads == 1 or several:
+            for kind, method in _histogram(n_threads).items():
+                for n_rows, n_members in effort.histogram.items():
+                    name = f"histogram, {kind}, {label}"
+                    add(name, fitting, method, n_rows, n_members, effort.rounds)
+    for n_rows, n_members in effort.histogram.items():
+        add("histogram, memory", memory, n_rows, _WIDE, n_members)
+    clean = boosting_peers.two_clusters
     for label, who in (
-        ("stumps", boosting_peers.adaboost_stumps),
-        ("depth 5", boosting_peers.adaboost_depth_5),
+        ("AdaBoost, stumps", boosting_peers.adaboost_stumps),
+        ("AdaBoost, depth 5", boosting_peers.adaboost_depth_5),
+        ("gradient boosting", partial(gradient_peers.exact, classes=True)),
+        ("histogram", partial(gradient_peers.binned, classes=True)),
     ):
-        add(f"predict, AdaBoost, {label}", predicting, who(), clean, 5000, effort)
-    return Suite(cases)
+        add(f"predict, {label}", predicting, who(), clean, 5000, effort)
+    notices = gradient_peers.missing_notices()
+    if not several:
+        notices.append("There is one core only: two threads are not measured.")
+    return Suite(cases, notices)

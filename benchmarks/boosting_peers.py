@@ -38,10 +38,13 @@ class Booster(Contestant):
     staged : callable, optional
         Takes a model and rows; gives its answers after each round. Only those of orfeon are
         compared with models of fewer rounds.
+    soft : bool, default=False
+        Whether the answers are those of ``predict_proba``: probabilities of the second class.
     """
 
     n_rounds: Callable[[Any], int]
     staged: Callable[[Any, Data], Iterator[Answers]] | None = None
+    soft: bool = False
 
     def answers(self, model: Any, rows: Data, n_rounds: int) -> Answers:
         """What a model says, or said after fewer rounds.
@@ -61,7 +64,7 @@ class Booster(Contestant):
             Its answers.
         """
         if self.staged is None or n_rounds >= self.n_rounds(model):
-            return self.predict(model, rows)
+            return (self.predict_proba if self.soft else self.predict)(model, rows)
         return next(islice(self.staged(model, rows), n_rounds - 1, None))
 
 

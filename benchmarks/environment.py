@@ -16,6 +16,8 @@ _PACKAGES = (
     "ydf",
     "scikit-learn-intelex",
     "lightgbm",
+    "xgboost",
+    "xgboost-cpu",
 )
 
 

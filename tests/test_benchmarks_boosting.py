@@ -1,15 +1,18 @@
 import json
 import warnings
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
-from benchmarks import boosting, boosting_peers
+from benchmarks import boosting, boosting_peers, gradient_peers, one_boost
 from benchmarks.__main__ import main
 from benchmarks.boosting_peers import contradicting_clusters, two_clusters
 from benchmarks.contestants import SCIKIT_LEARN
 from benchmarks.ensembles import Fitting
-from benchmarks.report import Measurement, Target
+from benchmarks.gradient_peers import friedman
+from benchmarks.report import Measurement, Target, compare
+from benchmarks.timing import Timing, one_thread
 
 ADABOOST = {
     "stumps": (boosting_peers.adaboost_stumps, two_clusters),
@@ -143,14 +146,149 @@ def test_a_target_is_not_held_against_other_work(told):
         )
 
 
+# -- gradient boosting -------------------------------------------------------------------------
+
+
+def test_numbers_depend_on_five_attributes_and_carry_noise_of_variance_one():
+    training, test = friedman(2000, 3000, n_attributes=30)
+    assert (training.shape, test.shape) == ((2000, 30), (3000, 30))
+    assert np.array_equal(training.X, training.narrow)
+    x = test.X
+    truth = 10 * np.sin(np.pi * x[:, 0] * x[:, 1]) + 20 * (x[:, 2] - 0.5) ** 2
+    truth += 10 * x[:, 3] + 5 * x[:, 4]
+    assert np.mean((test.y - truth) ** 2) == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize("classes", [True, False])
+@pytest.mark.parametrize("method", [gradient_peers.exact, gradient_peers.binned])
+def test_all_libraries_boost_by_gradients_to_about_the_same_loss(method, classes):
+    training, test = gradient_peers.problem(classes=classes)(500, 1000)
+    who = method(classes=classes)
+    assert [one.name for one in who][:2] == ["orfeon", SCIKIT_LEARN]
+    loss = boosting.LOG_LOSS if classes else boosting.SQUARED_ERROR
+    losses = {}
+    for one in who:
+        with one_thread():
+            model = one.fit(training, 20, 0)
+        assert one.n_rounds(model) == 20
+        losses[one.name] = loss.of(one.answers(model, test, 20), test.y)
+    known = np.log(2) if classes else test.y.var()  # of whoever says the same of all
+    assert 0.2 * known < losses["orfeon"] < 0.85 * known
+    for name, found in losses.items():
+        assert found == pytest.approx(losses["orfeon"], rel=0.06), name
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_exact_trees_of_both_libraries_are_the_same_on_the_whole(classes):
+    training, test = gradient_peers.problem(classes=classes)(2000, 1000)
+    ours, theirs = gradient_peers.exact(classes=classes)[:2]
+    said = [
+        one.answers(model, test, 5) for one in (ours, theirs) for model in [one.fit(training, 5, 0)]
+    ]
+    assert np.mean(np.isclose(*said, rtol=1e-6)) > 0.99  # but for thresholds in a gap
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_gradient_boosting_after_fewer_rounds_is_a_shorter_run(classes):
+    training, test = gradient_peers.problem(classes=classes)(300, 200)
+    ours = gradient_peers.exact(classes=classes)[0]
+    long, short = (ours.fit(training, n, 0) for n in (10, 4))
+    early = ours.answers(long, test, 4)
+    assert early.shape == (200,)
+    assert np.array_equal(early, ours.answers(short, test, 4))
+    assert (early != ours.answers(long, test, 10)).any()
+    assert (early > 0).all() and (early < 1).all() if classes else early.max() > 10
+
+
+def test_the_losses_are_those_of_the_textbook():
+    y = np.array([1, 0, 1])
+    assert boosting.LOG_LOSS.of(np.array([0.5, 0.5, 0.5]), y) == pytest.approx(np.log(2))
+    assert boosting.LOG_LOSS.of(np.array([1.0, 0.0, 0.25]), y) == pytest.approx(np.log(4) / 3)
+    assert np.isfinite(boosting.LOG_LOSS.of(np.array([0.0, 1.0, 0.0]), y))
+    assert boosting.SQUARED_ERROR.of(np.array([1.0, 2.0, 3.0]), y) == pytest.approx(8 / 3)
+
+
+def test_exact_trees_of_scikit_learn_run_a_tenth_of_the_rounds_on_many_rows():
+    ours, theirs = gradient_peers.exact(classes=True)[:2]
+    assert [one.trees_timed(50_000, 100) for one in (ours, theirs)] == [100, 10]
+    assert [one.trees_timed(5000, 100) for one in (ours, theirs)] == [100, 100]
+    for one in gradient_peers.binned(classes=True):
+        assert one.trees_timed(50_000, 100) == 100
+
+
+def test_absent_libraries_are_named_and_left_out(monkeypatch):
+    monkeypatch.setattr(gradient_peers, "is_installed", lambda library: False)
+    assert gradient_peers.missing_notices() == [
+        "LightGBM is not installed (lightgbm): left out.",
+        "XGBoost is not installed (xgboost): left out.",
+    ]
+    for method in (gradient_peers.exact, gradient_peers.binned):
+        assert [one.name for one in method(classes=True)] == ["orfeon", SCIKIT_LEARN]
+    assert boosting.suite(quick=True).notices[:2] == gradient_peers.missing_notices()
+
+
+def test_a_peer_on_two_threads_is_not_blamed_for_the_second():
+    busy, idle = Timing((1.0,), cores=1.9), Timing((1.0,), cores=0.8)
+    timings = {"orfeon": busy, "peer": busy}
+    [line] = compare("boost", (10, 2), timings, threads=2, notes={"peer": ["kept"]})
+    assert line.notes == ["kept", "peer used 1.9 cores, more than the 1 asked for."]
+    assert boosting._about_peer(line, busy, 2).notes == ["kept"]
+    [line] = compare("boost", (10, 2), {"orfeon": busy, "peer": idle}, threads=2)
+    assert boosting._about_peer(line, idle, 2).notes == [
+        "peer got only 40% of the time of a core: the machine was busy."
+    ]
+
+
+def test_two_threads_find_what_one_does():
+    method = boosting._histogram(2)["numbers"]
+    assert (method.n_threads, boosting._histogram(1)["numbers"].n_threads) == (2, 1)
+    who = [gradient_peers.binned(classes=False, n_threads=n_threads)[0] for n_threads in (1, 2)]
+    training, test = method.problem(5000, 500)
+    one, two = (one.answers(one.fit(training, 3, 0), test, 3) for one in who)
+    assert np.array_equal(one, two)
+    rival = replace(who[1], name="rival")
+    [line] = boosting.fitting("boost", replace(method, who=lambda: [who[1], rival]), 300, 2, 1)
+    assert line.detail["loss"] == line.detail["peer_loss"]
+    assert not any("more than the" in note for note in line.notes)
+
+
+def test_memory_is_that_of_the_fit_alone():
+    small, large = (one_boost.measure("orfeon", n, 10, 2) for n in (500, 20_000))
+    assert small["rounds"] == large["rounds"] == 2
+    if "before" in large:
+        more = [one["peak"] - one["before"] for one in (small, large)]
+        # The bins alone are a byte for each of 200 000 values.
+        assert max(more[0], 2e5) < more[1] < 2e8
+
+
+def test_an_unknown_library_is_named():
+    with pytest.raises(ValueError, match="library='none' is not known; there are orfeon, scikit"):
+        one_boost.measure("none", 100, 4, 2)
+
+
+def test_memory_is_a_share_of_that_of_scikit_learn(monkeypatch):
+    said = {"orfeon": {"before": 1e8, "peak": 1.5e8}, SCIKIT_LEARN: {"before": 1e8, "peak": 3e8}}
+    monkeypatch.setattr(boosting, "_boost_in_a_process", lambda library, *sizes: said[library])
+    [line] = boosting.memory("memory", 500, 10, 2)
+    assert (line.figure, line.unit, line.peer) == (0.25, "share", SCIKIT_LEARN)
+    assert line.notes == ["memory: at most, beside the data: orfeon 50 MB, scikit-learn 200 MB."]
+    said["orfeon"] = {"rounds": 2}
+    assert boosting.memory("memory", 500, 10, 2) == []
+
+
 # -- the command line --------------------------------------------------------------------------
 
 
 @pytest.fixture
 def tiny(monkeypatch):
     some = {300: 5}
-    effort = boosting.Effort(some, some, some, n_asked=5, n_rows_asked=300, rounds=1)
+    effort = boosting.Effort(some, some, some, some, some, 5, n_rows_asked=300, rounds=1)
     monkeypatch.setattr(boosting, "QUICK", effort)
+    monkeypatch.setattr(boosting, "_OFTEN", 1)
+    monkeypatch.setattr(gradient_peers, "is_installed", lambda library: False)
+    said = {"rounds": 5, "before": 1e8, "peak": 2e8}
+    monkeypatch.setattr(boosting, "_boost_in_a_process", lambda library, *sizes: said)
+    monkeypatch.setattr(boosting.os, "cpu_count", lambda: 1)  # threads that wait take their time
 
 
 def test_the_suite_runs_from_the_command_line_to_the_json_file(tiny, tmp_path):
@@ -161,28 +299,55 @@ def test_the_suite_runs_from_the_command_line_to_the_json_file(tiny, tmp_path):
         ("AdaBoost, stumps, 300 rows", SCIKIT_LEARN, ">= 12x"),
         ("AdaBoost, depth 5, 300 rows", SCIKIT_LEARN, ">= 12x"),
         ("AdaBoost, full trees, 300 rows", SCIKIT_LEARN, ">= 12x"),
-        ("AdaBoost, few values, 300 rows", SCIKIT_LEARN, ">= 12x"),
+        ("AdaBoost, few values, 300 rows", SCIKIT_LEARN, None),
         ("AdaBoost, one round, 300 rows", SCIKIT_LEARN, None),
+        ("gradient boosting, classes, 300 rows", SCIKIT_LEARN, ">= 5x"),
+        ("gradient boosting, numbers, 300 rows", SCIKIT_LEARN, ">= 5x"),
+        ("histogram, classes, 1 thread", SCIKIT_LEARN, ">= 0.667x"),
+        ("histogram, numbers, 1 thread", SCIKIT_LEARN, ">= 0.667x"),
+        ("histogram, memory", SCIKIT_LEARN, None),
         ("predict, AdaBoost, stumps", SCIKIT_LEARN, None),
         ("predict, AdaBoost, depth 5", SCIKIT_LEARN, None),
+        ("predict, gradient boosting", SCIKIT_LEARN, None),
+        ("predict, histogram", SCIKIT_LEARN, None),
     ]
-    assert [line["detail"]["rounds_compared"] for line in lines[:5]] == [5, 5, 5, 5, 1]
-    assert [line["detail"]["rounds_run"] for line in lines[:5]] == [5, 5, 5, 5, 1]
-    assert [line["detail"]["peer_rounds_run"] for line in lines[:5]] == [5, 5, 5, 5, 1]
-    assert all(0.05 < line["detail"]["loss"] < 0.5 for line in lines[:5])
-    assert all(line["ratio"] > 0 for line in lines)
+    fitted = lines[:9]
+    for whose in ("rounds_compared", "rounds_run", "peer_rounds_run"):
+        assert [line["detail"][whose] for line in fitted] == [5] * 4 + [1] + [5] * 4
+    assert all(
+        0.05 < line["detail"]["loss"] < 0.7 for line in fitted if "numbers" not in line["case"]
+    )
+    assert all(5 < line["detail"]["loss"] < 25 for line in fitted if "numbers" in line["case"])
+    assert all(line["ratio"] > 0 for line in lines if line["case"] != "histogram, memory")
     assert all(line["n"] == 300 for line in lines)
+    assert any("few values are a weak spot" in note for note in lines[3]["notes"])
+
+
+def test_two_threads_are_left_out_of_one_core(monkeypatch):
+    for n_cores, n_cases in ((1, 0), (2, 2)):
+        monkeypatch.setattr(boosting.os, "cpu_count", lambda n_cores=n_cores: n_cores)
+        suite = boosting.suite(quick=True)
+        assert sum("2 threads" in case.name for case in suite.cases) == n_cases
+        told = [text for text in suite.notices if text.startswith("There is one core only")]
+        assert len(told) == (n_cases == 0)
 
 
 def test_the_full_form_has_all_sizes_and_the_quick_one_the_small_ones():
     names = {quick: [case.name for case in boosting.suite(quick).cases] for quick in (0, 1)}
-    for kind in (*ADABOOST, "one round"):
+    labels = [f"AdaBoost, {kind}, " for kind in (*ADABOOST, "one round")]
+    labels += [f"gradient boosting, {kind}, " for kind in ("classes", "numbers")]
+    for label in labels:
         for quick, sizes in ((0, ["300", "5000", "50000"]), (1, ["300", "5000"])):
-            found = [name for name in names[quick] if name.startswith(f"AdaBoost, {kind}, ")]
-            assert found == [f"AdaBoost, {kind}, {size} rows" for size in sizes]
-    assert {name for name in names[0] if name.startswith("predict")} == {
+            found = [name for name in names[quick] if name.startswith(label)]
+            assert found == [f"{label}{size} rows" for size in sizes]
+    others = {name for name in names[0] if not name.startswith(tuple(labels))}
+    assert others == {name for name in names[1] if not name.startswith(tuple(labels))}
+    assert {name for name in others if name.startswith("predict")} == {
         "predict, AdaBoost, stumps",
         "predict, AdaBoost, depth 5",
+        "predict, gradient boosting",
+        "predict, histogram",
     }
+    assert list(boosting.FULL.histogram.items()) == [(50_000, 100)]
     longest = partial(max, key=len)
     assert len(longest(names[0])) <= 39  # the width of the table's first column

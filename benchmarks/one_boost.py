@@ -1,0 +1,75 @@
+"""One fit of binned gradient boosting in this process, its memory as a line of JSON.
+
+``python -m benchmarks.one_boost orfeon 50000 30 20``
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from benchmarks import gradient_peers
+from benchmarks.one_fit import _status, peak_memory
+from benchmarks.timing import one_thread
+
+#: Rows of the fit that loads the kernels; small, so that it leaves no trace in the memory.
+_FEW = 200
+
+
+def _begin_anew() -> int | None:
+    """Bytes in memory now; the most that there are is counted from here on, where Linux allows it.
+
+    What making the data has freed is given back first: a fit that filled it would seem to need
+    nothing.
+    """
+    gc.collect()
+    with suppress(AttributeError, OSError, TypeError):  # not every C library can
+        ctypes.CDLL(None).malloc_trim(0)
+    with suppress(OSError):  # then what the imports needed may be more than what the fit did
+        Path("/proc/self/clear_refs").write_text("5")
+    return _status("VmRSS")
+
+
+def measure(library: str, n_rows: int, n_attributes: int, n_rounds: int) -> dict[str, float]:
+    """Memory before a fit and at most, and the rounds that it ran.
+
+    Parameters
+    ----------
+    library : str
+        Who of :func:`benchmarks.gradient_peers.binned`.
+    n_rows, n_attributes, n_rounds : int
+        Size of the training set, and rounds.
+
+    Returns
+    -------
+    dict of str to float
+        ``rounds``, and ``before`` and ``peak`` in bytes where they are known.
+    """
+    who = {one.name: one for one in gradient_peers.binned(classes=True)}
+    if library not in who:
+        raise ValueError(f"library={library!r} is not known; there are {', '.join(who)}.")
+    booster = who[library]
+    make = gradient_peers.problem(classes=True, n_attributes=n_attributes)
+    data, _ = make(n_rows, 1)
+    with one_thread():
+        booster.fit(make(_FEW, 1)[0], 2, 0)
+        before = _begin_anew()
+        model = booster.fit(data, n_rounds, 0)
+    answer = {"rounds": booster.n_rounds(model), "before": before, "peak": peak_memory()}
+    return {name: float(figure) for name, figure in answer.items() if figure is not None}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, and print a line of JSON."""
+    library, *sizes = sys.argv[1:] if arguments is None else arguments
+    n_rows, n_attributes, n_rounds = (int(size) for size in sizes)
+    print(json.dumps(measure(library, n_rows, n_attributes, n_rounds)))
+
+
+if __name__ == "__main__":
+    main()
