@@ -138,6 +138,11 @@ class GradientBoostingClassifier(TabularClassifierMixin, GradientBoosting):
         self.verbose = verbose
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.loss != "exponential"
+        return tags
+
     def _make_loss(self, n_classes: int) -> Loss:
         if n_classes < 2:
             raise ValueError(
@@ -146,9 +151,10 @@ class GradientBoostingClassifier(TabularClassifierMixin, GradientBoosting):
             )
         if self.loss == "exponential":
             if n_classes > 2:
+                # The first words are those that scikit-learn's checks look for.
                 raise ValueError(
-                    f"loss='exponential' is for two classes, and y has {n_classes}; "
-                    "use loss='log_loss'."
+                    "Only binary classification is supported with loss='exponential', and y has "
+                    f"{n_classes} classes; use loss='log_loss'."
                 )
             return ExponentialLoss()
         return LogLoss() if n_classes == 2 else MultinomialLoss(n_classes)
