@@ -31,6 +31,10 @@ Floats = npt.NDArray[np.float64]
 _LARGEST_TARGET = 1e150
 
 
+#: Whole-number weights of this sum and more are not taken for counts.
+_MOST_COUNTED = float(1 << 31)
+
+
 @dataclass(frozen=True)
 class TrainingData:
     """A training set, read and encoded.
@@ -339,7 +343,10 @@ def class_factors(
             f"class_weight={class_weight} is not allowed: weights of classes are finite, not "
             "negative, and not all zero."
         )
-    step = np.exp2(np.ceil(np.log2(total)) - 50)
+    # Copies add up exactly if all weights together are some 2**50 steps; others need no steps of
+    # their own size.
+    counted = are_counts(weights) and weights.sum() < _MOST_COUNTED
+    step = np.exp2(np.ceil(np.log2(total if counted else factors.max())) - 50)
     return np.asarray(np.where(factors > 0, np.maximum(np.rint(factors / step), 1), 0) * step)
 
 

@@ -334,12 +334,14 @@ def test_parameters_are_checked(friedman, change, message):
         GradientBoostingRegressor(**change).fit(*friedman)
 
 
-def test_one_class_is_refused(friedman):
+def test_one_class_has_probability_one(friedman):
     X, _ = friedman
-    with pytest.raises(ValueError, match=r"y has one class only, \['a'\]; .* two classes"):
-        GradientBoostingClassifier().fit(X, np.full(200, "a"))
-    with pytest.raises(ValueError, match="one class only"):
-        GradientBoostingClassifier().fit(X, np.arange(200) % 2, sample_weight=np.arange(200) % 2)
+    model = GradientBoostingClassifier(n_estimators=2).fit(X, np.full(200, "a"))
+    assert set(model.predict(X)) == {"a"}
+    np.testing.assert_array_equal(model.predict_proba(X), np.ones((200, 1)))
+    weights = np.arange(200) % 2
+    model = GradientBoostingClassifier(n_estimators=2).fit(X, weights, sample_weight=weights)
+    assert model.classes_.tolist() == [1]
 
 
 def test_the_exponential_loss_is_for_two_classes(waveform):

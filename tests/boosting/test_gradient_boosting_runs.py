@@ -169,14 +169,14 @@ def test_small_classes_are_set_aside_together():
         model = GradientBoostingClassifier(n_estimators=2, n_iter_no_change=2, random_state=seed)
         assert model.fit(X, y).forest_.node_weight[0] == 11
     alone = GradientBoostingClassifier(n_estimators=2, n_iter_no_change=2, random_state=0)
-    with pytest.raises(ValueError, match="sets no example aside"):
-        alone.fit(X[:2], [0, 1])
+    with pytest.warns(UserWarning, match="sets none of the 2 examples aside"):
+        assert alone.fit(X[:2], [0, 1]).forest_.node_weight[0] == 2
 
 
-def test_nothing_to_set_aside_is_refused():
+def test_without_examples_to_set_aside_nothing_stops():
     X, y = np.array([[1.0], [1.0]]), np.array([1.0, 1.0])
-    model = GradientBoostingRegressor(n_iter_no_change=2)
-    with pytest.raises(ValueError, match=r"validation_fraction=0.1 sets no example aside of n_sam"):
-        model.fit(X, y)
+    model = GradientBoostingRegressor(n_estimators=7, n_iter_no_change=2)
+    with pytest.warns(UserWarning, match=r"validation_fraction=0.1 sets none of the 2 examples"):
+        assert model.fit(X, y).n_estimators_ == 7
     with pytest.raises(ValueError, match=r"early_stopping='cv' needs two different examples"):
         model.set_params(early_stopping="cv").fit(X, y)

@@ -26,7 +26,7 @@ from orfeon import (
 )
 from orfeon.ensembles.units import MAX_UNITS, as_units, hash_rows
 from orfeon.schema import Schema
-from orfeon.tabular import TrainingData
+from orfeon.tabular import TrainingData, class_factors
 
 # -- hashes ----------------------------------------------------------------------------------------
 
@@ -249,3 +249,10 @@ def test_a_class_of_weight_zero_is_no_class():
         fitted = small(name).fit(X, y, sample_weight=weights)
         assert fitted.classes_.tolist() == [0, 2]
         assert_same_trees(fitted, small(name).fit(X[y != 1], y[y != 1]))
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-9, 1.0, 1e9, 1e16, 1e100])
+def test_balanced_classes_do_not_depend_on_the_unit_of_the_weights(unit):
+    classes, codes = np.array(["a", "b"]), np.array([0, 0, 0, 1])
+    factors = class_factors("balanced", classes, codes, np.full(4, unit))
+    np.testing.assert_allclose(factors, [2 / 3, 2.0], rtol=1e-12)

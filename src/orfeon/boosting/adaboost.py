@@ -19,10 +19,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.base import BOOSTED, BoostedEnsemble
-from orfeon.boosting.bounds import edge_bound, vote_bound
+from orfeon.boosting.bounded import BoundsMixin
 from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling, draw_sample
 from orfeon.boosting.loop import HALF, Judgement, Run, Scheme
@@ -182,7 +181,7 @@ class AdaBoostScheme(Scheme):
 
 
 @documented(estimator="a :class:`orfeon.StumpClassifier`", n_estimators="50")
-class AdaBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
+class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     """Weighted vote of classifiers, each trained on what those before it got wrong.
 
     Parameters
@@ -297,13 +296,8 @@ class AdaBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
 
     def _explain(self, run: Run) -> str | None:
         words = super()._explain(run)
-        alone = len(self.members_) == 1 and self.n_estimators > 1 and self.n_classes_ > 1
-        if words is None and alone and self.errors_[0] == 0 and self.on_failure == "stop":
-            return (
-                "AdaBoostClassifier: the first member makes no error on the training examples, so "
-                "there was nothing to boost and the ensemble is this member alone. Give a weaker "
-                'estimator, such as a tree with max_depth, or on_failure="bootstrap".'
-            )
+        if words is not None and "makes no error" in words:
+            return f'{words} Or set on_failure="bootstrap".'
         if words is not None and self.n_classes_ > 2 and self.algorithm == "m1":
             words += (
                 f' With {self.n_classes_} classes algorithm="samme", AdaBoostM2Classifier or '
@@ -311,50 +305,7 @@ class AdaBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
             )
         return words
 
-    # -- what the theory says ------------------------------------------------------------------
-
-    @property
-    def error_bounds_(self) -> Floats:
-        """Bound of the weighted training error after each member: the product of 2 sqrt(e(1-e)).
-
-        For a member without error, whose vote is not infinite here, the factor is exp(-vote).
-        """
-        self._check_one_run()
-        return vote_bound(self.errors_, self.member_weights_)
-
-    @property
-    def edge_bounds_(self) -> Floats:
-        """The looser bound exp(-2 sum of squared edges), where an edge is 1/2 - e."""
-        self._check_one_run()
-        self._check_learnt()
-        return edge_bound(self.errors_)
-
-    def margin_bound(self, theta: float) -> float:
-        """Bound of the weighted share of training examples with a margin of at most ``theta``.
-
-        Parameters
-        ----------
-        theta : float
-            A normalised margin, from -1 to 1.
-
-        Returns
-        -------
-        float
-            The bound; it says nothing where it is above 1.
-
-        Examples
-        --------
-        >>> from orfeon import AdaBoostClassifier
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-        >>> model = AdaBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
-        >>> bool(model.margin_bound(0.0) == model.error_bounds_[-1])
-        True
-        """
-        self._check_one_run()
-        return float(vote_bound(self.errors_, self.member_weights_, theta)[-1])
-
     def _check_one_run(self) -> None:
-        check_is_fitted(self, "members_")
         if self.on_failure != "stop" or self.algorithm != "m1" or self.min_weight > 0:
             raise AttributeError(
                 "the bounds are those of a run that keeps its weights: on_failure="

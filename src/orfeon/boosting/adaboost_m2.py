@@ -23,7 +23,6 @@ from orfeon.boosting.loop import HALF, Hears, Judgement, Scheme
 from orfeon.boosting.mislabels import MislabelWeights
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
-from orfeon.ensembles.voting import CLASS_WEIGHT
 from orfeon.trees.cart import CARTClassifier
 
 Floats = npt.NDArray[np.float64]
@@ -129,7 +128,6 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     sampling : {"weights", "resample"}, default="weights"
         Whether members are trained with weights, or on samples that are drawn by the weights. An
         estimator that takes no weights is always given a sample.
-    <class_weight>
     <stopping>
     <fitting>
 
@@ -164,7 +162,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
 
     _hears: ClassVar[Hears] = "supports"
     _decides_by_vote: ClassVar[bool] = False
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **CLASS_WEIGHT}
+    _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
 
     def __init__(
         self,
@@ -172,7 +170,6 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
         n_estimators: int = 50,
         *,
         sampling: Sampling = "weights",
-        class_weight: Any = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -184,7 +181,6 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.sampling = sampling
-        self.class_weight = class_weight
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

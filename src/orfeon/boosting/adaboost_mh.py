@@ -30,7 +30,6 @@ from orfeon.boosting.loop import Learner, Scheme
 from orfeon.boosting.tallies import Tally
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
-from orfeon.ensembles.voting import CLASS_WEIGHT
 from orfeon.importance import impurity_importances
 from orfeon.trees.stump import StumpClassifier
 
@@ -128,7 +127,6 @@ class AdaBoostMHClassifier(_BinaryProblems):
     sampling : {"weights", "resample"}, default="weights"
         Whether members are trained with weights, or on samples that are drawn by the weights. An
         estimator that takes no weights is always given a sample.
-    <class_weight>
     <stopping>
     <fitting>
 
@@ -166,7 +164,6 @@ class AdaBoostMHClassifier(_BinaryProblems):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BOOSTED,
-        **CLASS_WEIGHT,
         "joint": ["boolean"],
     }
 
@@ -177,7 +174,6 @@ class AdaBoostMHClassifier(_BinaryProblems):
         *,
         joint: bool = True,
         sampling: Sampling = "weights",
-        class_weight: Any = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -190,7 +186,6 @@ class AdaBoostMHClassifier(_BinaryProblems):
         self.n_estimators = n_estimators
         self.joint = joint
         self.sampling = sampling
-        self.class_weight = class_weight
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

@@ -103,6 +103,13 @@ class BoostedEnsemble(Ensemble):
                 "the ensemble is this member alone. Give a stronger estimator, such as a deeper "
                 "tree."
             )
+        alone = run.n_kept == 1 and self._n_members > 1 and len(self._classes) > 1
+        if alone and run.judgements[-1].error == 0 and run.judgements[-1].ends:
+            return (
+                f"{name}: the first member makes no error on the training examples, so there was "
+                "nothing to boost and the ensemble is this member alone. Give a weaker estimator, "
+                "such as a tree with max_depth."
+            )
         if run.gave_up:
             return (
                 f"{name}: {run.n_failed} members in a row were no better than chance, so boosting "
@@ -110,6 +117,11 @@ class BoostedEnsemble(Ensemble):
                 "stronger estimator, such as a deeper tree."
             )
         return None
+
+    @property
+    def n_estimators_(self) -> int:
+        """How many members there are; fewer than asked for where a run ended early."""
+        return len(self)
 
     def _check_learnt(self) -> None:
         """Refuse to bound the error of a member that stands in where none was good enough."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import r2_score
+from sklearn.utils import column_or_1d
 
 from orfeon.boosting.loop import Hears
 from orfeon.boosting.tallies import MedianTally, SupportTally, Tally, VoteTally, with_ties
@@ -240,8 +241,10 @@ class WeightedVoteMixin(TabularClassifierMixin, _WeightedMembers):
         float
             Accuracy.
         """
+        # scikit-learn's score would look at all labels again at each stage.
+        classes = column_or_1d(y)
         for decided in self.staged_predict(X):
-            yield float(accuracy_score(y, decided, sample_weight=sample_weight))
+            yield float(np.average(decided == classes, weights=sample_weight))
 
     def _loss(self, tally: Tally, y: npt.NDArray[Any], weights: Floats) -> float:
         """Weighted error of the decision so far."""

@@ -113,8 +113,10 @@ class FilterBoostClassifier(TabularClassifierMixin, Ensemble):
     A first classifier that gets all of them wrong leaves only wrong ones for the second.
 
     With two classes and an error of at most e of each member on its own examples, e below one half,
-    the majority errs with probability 3 e² - 2 e³ at most (:func:`filtering_error`). On a stream
-    the errors are those on fresh examples; otherwise the bound is about the training set.
+    the majority errs with probability 3 e² - 2 e³ at most (:func:`filtering_error`). With
+    ``sampling="weights"`` that holds of ``errors_`` and the error on the training set. On a stream
+    it holds of errors on fresh examples, and ``errors_``, on those that members were trained with,
+    are smaller.
 
     With more classes the majority is the class that two of three agree on, and where all three
     differ that of the first.

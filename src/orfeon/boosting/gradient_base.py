@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -349,10 +350,14 @@ class GradientBoosting(Ensemble):
             held = self._draw_held(sample, False)
             held &= np.bincount(sample.y[~held], minlength=self.n_classes_)[sample.y] > 0
         if not held.any():
-            raise ValueError(
-                f"validation_fraction={self.validation_fraction} sets no example aside of "
-                f"n_samples={len(sample.y)}; give a larger fraction, or n_iter_no_change=None."
+            warnings.warn(
+                f"validation_fraction={self.validation_fraction} sets none of the {len(sample.y)} "
+                "examples aside, so nothing says when to stop: boosting goes on up to "
+                f"n_estimators={self.n_estimators}.",
+                UserWarning,
+                stacklevel=5,
             )
+            return sample, sample
         return sample.take(~held), sample.take(held)
 
     def _draw_held(self, sample: Sample, by_class: bool) -> npt.NDArray[np.bool_]:

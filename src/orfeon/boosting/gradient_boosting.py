@@ -144,11 +144,8 @@ class GradientBoostingClassifier(TabularClassifierMixin, GradientBoosting):
         return tags
 
     def _make_loss(self, n_classes: int) -> Loss:
-        if n_classes < 2:
-            raise ValueError(
-                f"y has one class only, {self.classes_.tolist()}; GradientBoostingClassifier needs "
-                "examples of at least two classes."
-            )
+        if n_classes < 2:  # nothing to learn: one class, of probability 1
+            return MultinomialLoss(n_classes)
         if self.loss == "exponential":
             if n_classes > 2:
                 # The first words are those that scikit-learn's checks look for.

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.adaboost import AdaBoostScheme
 from orfeon.boosting.base import STOPPING, BoostedEnsemble
+from orfeon.boosting.bounded import BoundsMixin
 from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.given_pool import PoolLearner, read_pool
 from orfeon.boosting.loop import Learner, Run, Scheme
@@ -42,7 +43,7 @@ _FIT = 2**32 - 9
 
 
 @documented()
-class PoolBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
+class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     """Weighted vote of classifiers from a pool, each the best for what those before got wrong.
 
     Parameters

@@ -80,6 +80,8 @@ _TEXTS = {
         By how much the error must fall at least.
 """,
     "boosted": """
+    n_estimators_ : int
+        How many members there are; fewer than asked for where the run ended early.
     member_weights_ : ndarray of shape (n_members,)
         The weights of the members' votes.
     errors_ : ndarray of shape (n_members,)
