@@ -36,8 +36,8 @@ from benchmarks.timing import Contender, Timing, interleave, one_thread
 _ROOT = Path(__file__).resolve().parents[1]
 _MEGABYTE = 1e6
 _TEST_ROWS = 5000
-#: Below this many rows a fit is so short that it is timed so many times as often.
-_FEW_ROWS, _OFTEN = 2000, 3
+#: Below this many rows a fit is so short that it is timed more often.
+_FEW_ROWS = 2000
 #: Times as fast as scikit-learn's AdaBoost.
 _ADABOOST = {SCIKIT_LEARN: Target("at least", 12.0, "x")}
 #: Times as fast as scikit-learn's gradient boosting of exact trees.
@@ -56,35 +56,45 @@ class Effort:
     ----------
     stumps, depth_5, full_trees : mapping of int to int
         Members of AdaBoost by the rows of the training set.
-    gradient, histogram : mapping of int to int
-        Rounds of gradient boosting, of exact and of binned trees.
+    gradient : mapping of int to int
+        Rounds of gradient boosting of exact trees by the rows of the training set.
+    histogram : tuple of two int
+        Rows of the training set and rounds of gradient boosting of binned trees.
     n_asked : int
         Members of the models that predict.
     n_rows_asked : int
         Rows predicted.
     rounds : int
         How often each contender is timed.
+    often : int
+        How many times as often on few rows.
+    hurried : bool
+        Whether memory, and numbers on two threads, are left out.
     """
 
     stumps: Mapping[int, int] = field(default_factory=lambda: {300: 100, 5000: 100, 50_000: 50})
     depth_5: Mapping[int, int] = field(default_factory=lambda: {300: 100, 5000: 50, 50_000: 50})
     full_trees: Mapping[int, int] = field(default_factory=lambda: {300: 50, 5000: 20, 50_000: 5})
     gradient: Mapping[int, int] = field(default_factory=lambda: {300: 100, 5000: 100, 50_000: 100})
-    histogram: Mapping[int, int] = field(default_factory=lambda: {50_000: 100})
+    histogram: tuple[int, int] = (50_000, 100)
     n_asked: int = 100
     n_rows_asked: int = 10_000
     rounds: int = 5
+    often: int = 3
+    hurried: bool = False
 
 
 FULL = Effort()
 QUICK = Effort(
     stumps={300: 50, 5000: 20},
     depth_5={300: 50, 5000: 10},
-    full_trees={300: 20, 5000: 5},
-    gradient={300: 50, 5000: 20},
-    histogram={50_000: 10},
+    full_trees={300: 10, 5000: 5},
+    gradient={300: 50, 5000: 10},
+    histogram=(50_000, 10),
     n_asked=20,
     rounds=3,
+    often=2,
+    hurried=True,
 )
 
 
@@ -395,16 +405,16 @@ def suite(quick: bool) -> Suite:
     loads: Mapping[int, int]
     for label, method, loads in (*_adaboost(effort), *_gradient(effort)):
         for n_rows, n_members in loads.items():
-            rounds = effort.rounds * (_OFTEN if n_rows < _FEW_ROWS else 1)
+            rounds = effort.rounds * (effort.often if n_rows < _FEW_ROWS else 1)
             add(f"{label}, {n_rows} rows", fitting, method, n_rows, n_members, rounds)
     several = (os.cpu_count() or 1) >= 2
-    for label, n_threads in (("1 thread", 1), ("2 threads", 2)):
-        if n_threads == 1 or several:
-            for kind, method in _histogram(n_threads).items():
-                for n_rows, n_members in effort.histogram.items():
-                    name = f"histogram, {kind}, {label}"
-                    add(name, fitting, method, n_rows, n_members, effort.rounds)
-    for n_rows, n_members in effort.histogram.items():
+    in_two = [] if not several else ["classes"] if effort.hurried else [*_KINDS]
+    for label, n_threads, kinds in (("1 thread", 1, [*_KINDS]), ("2 threads", 2, in_two)):
+        for kind in kinds:
+            name, method = f"histogram, {kind}, {label}", _histogram(n_threads)[kind]
+            add(name, fitting, method, *effort.histogram, effort.rounds)
+    if not effort.hurried:
+        n_rows, n_members = effort.histogram
         add("histogram, memory", memory, n_rows, _WIDE, n_members)
     clean = boosting_peers.two_clusters
     for label, who in (

@@ -282,9 +282,8 @@ def test_memory_is_a_share_of_that_of_scikit_learn(monkeypatch):
 @pytest.fixture
 def tiny(monkeypatch):
     some = {300: 5}
-    effort = boosting.Effort(some, some, some, some, some, 5, n_rows_asked=300, rounds=1)
+    effort = boosting.Effort(some, some, some, some, (300, 5), 5, 300, rounds=1, often=1)
     monkeypatch.setattr(boosting, "QUICK", effort)
-    monkeypatch.setattr(boosting, "_OFTEN", 1)
     monkeypatch.setattr(gradient_peers, "is_installed", lambda library: False)
     said = {"rounds": 5, "before": 1e8, "peak": 2e8}
     monkeypatch.setattr(boosting, "_boost_in_a_process", lambda library, *sizes: said)
@@ -324,7 +323,7 @@ def test_the_suite_runs_from_the_command_line_to_the_json_file(tiny, tmp_path):
 
 
 def test_two_threads_are_left_out_of_one_core(monkeypatch):
-    for n_cores, n_cases in ((1, 0), (2, 2)):
+    for n_cores, n_cases in ((1, 0), (2, 1)):
         monkeypatch.setattr(boosting.os, "cpu_count", lambda n_cores=n_cores: n_cores)
         suite = boosting.suite(quick=True)
         assert sum("2 threads" in case.name for case in suite.cases) == n_cases
@@ -332,7 +331,8 @@ def test_two_threads_are_left_out_of_one_core(monkeypatch):
         assert len(told) == (n_cases == 0)
 
 
-def test_the_full_form_has_all_sizes_and_the_quick_one_the_small_ones():
+def test_the_full_form_has_all_sizes_and_the_quick_one_the_small_ones(monkeypatch):
+    monkeypatch.setattr(boosting.os, "cpu_count", lambda: 2)
     names = {quick: [case.name for case in boosting.suite(quick).cases] for quick in (0, 1)}
     labels = [f"AdaBoost, {kind}, " for kind in (*ADABOOST, "one round")]
     labels += [f"gradient boosting, {kind}, " for kind in ("classes", "numbers")]
@@ -340,14 +340,19 @@ def test_the_full_form_has_all_sizes_and_the_quick_one_the_small_ones():
         for quick, sizes in ((0, ["300", "5000", "50000"]), (1, ["300", "5000"])):
             found = [name for name in names[quick] if name.startswith(label)]
             assert found == [f"{label}{size} rows" for size in sizes]
-    others = {name for name in names[0] if not name.startswith(tuple(labels))}
-    assert others == {name for name in names[1] if not name.startswith(tuple(labels))}
-    assert {name for name in others if name.startswith("predict")} == {
+    others, quick_others = (
+        {name for name in names[quick] if not name.startswith(tuple(labels))} for quick in (0, 1)
+    )
+    assert others - quick_others == {"histogram, memory", "histogram, numbers, 2 threads"}
+    assert quick_others == {
+        "histogram, classes, 1 thread",
+        "histogram, numbers, 1 thread",
+        "histogram, classes, 2 threads",
         "predict, AdaBoost, stumps",
         "predict, AdaBoost, depth 5",
         "predict, gradient boosting",
         "predict, histogram",
     }
-    assert list(boosting.FULL.histogram.items()) == [(50_000, 100)]
+    assert (boosting.FULL.histogram, boosting.QUICK.histogram[0]) == ((50_000, 100), 50_000)
     longest = partial(max, key=len)
     assert len(longest(names[0])) <= 39  # the width of the table's first column
