@@ -97,7 +97,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "GradientBoostingRegressor": [
         {"loss": "absolute_error"},
         {"loss": "huber", "tree_method": "histogram"},
-        {"loss": "quantile", "alpha": 0.5, "subsample": 0.7},
+        {"loss": "quantile", "alpha": 0.5, "subsample": 0.7, "n_estimators": 40},
         {"n_iter_no_change": 3},
     ],
     "IGPEnsembleClassifier": [{"criterion": "entropy", "class_weight": "balanced"}],

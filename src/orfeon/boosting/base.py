@@ -17,6 +17,7 @@ import numpy.typing as npt
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.learners import EstimatorLearner, Sampling, TreeLearner
 from orfeon.boosting.loop import HALF, Hears, Learner, Round, Run, Scheme, boost
@@ -122,6 +123,18 @@ class BoostedEnsemble(Ensemble):
     def n_estimators_(self) -> int:
         """How many members there are; fewer than asked for where a run ended early."""
         return len(self)
+
+    @property
+    def estimator_weights_(self) -> Floats:
+        """``member_weights_``, by the name that scikit-learn's AdaBoost gives them."""
+        check_is_fitted(self, "members_")
+        return self.member_weights_
+
+    @property
+    def estimator_errors_(self) -> Floats:
+        """``errors_``, by the name that scikit-learn's AdaBoost gives them."""
+        check_is_fitted(self, "members_")
+        return self.errors_
 
     def _check_learnt(self) -> None:
         """Refuse to bound the error of a member that stands in where none was good enough."""
