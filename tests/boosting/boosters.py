@@ -35,7 +35,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"estimator": CARTClassifier(pruning="cv", n_folds=3), "on_failure": "restart"},
         {"estimator": RandomTreeClassifier(max_depth=3)},
     ],
-    "AdaBoostM2Classifier": [{}, {"sampling": "resample"}, {"class_weight": "balanced"}],
+    "AdaBoostM2Classifier": [{}, {"sampling": "resample"}, {"estimator": C45Classifier()}],
     "AdaBoostMHClassifier": [{}, {"joint": False}, {"sampling": "resample"}],
     "AdaBoostOCClassifier": [{}, {"sampling": "resample"}],
     "AdaBoostPairwiseClassifier": [{}, {"sampling": "resample"}],

@@ -252,7 +252,7 @@ def test_tol_asks_for_progress():
 # -- nothing to set aside, other members -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_rows", [2, 4])
+@pytest.mark.parametrize("n_rows", [3, 4])
 def test_nothing_to_set_aside_warns_and_boosting_goes_on(n_rows):
     X, y = np.arange(float(n_rows))[:, None], np.arange(n_rows) % 2
     model = AdaBoostM2Classifier(CARTClassifier(max_depth=1), 5, n_iter_no_change=2)
