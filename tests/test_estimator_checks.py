@@ -97,8 +97,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "GradientBoostingRegressor": [
         {"loss": "absolute_error"},
         {"loss": "huber", "tree_method": "histogram"},
-        {"loss": "quantile", "alpha": 0.5, "subsample": 0.7, "n_estimators": 40},
-        {"n_iter_no_change": 3},
+        # Not the quantile loss: the checks set alpha=0.01, which to them is a penalty.
+        {"n_iter_no_change": 3, "subsample": 0.7},
     ],
     "IGPEnsembleClassifier": [{"criterion": "entropy", "class_weight": "balanced"}],
     "PartitionedClassifier": [{"n_partitions": 2, "n_estimators": 2}],
