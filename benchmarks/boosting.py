@@ -86,7 +86,7 @@ class Effort:
 
 FULL = Effort()
 QUICK = Effort(
-    stumps={300: 50, 5000: 20},
+    stumps={300: 50, 5000: 40},
     depth_5={300: 50, 5000: 10},
     full_trees={300: 10, 5000: 5},
     gradient={300: 50, 5000: 10},
