@@ -443,6 +443,11 @@ class Forest:
         ndarray of shape (n_rows, n_classes)
             Sums.
         """
+        if np.shape(weights) != (len(self),):
+            raise ValueError(
+                f"weights has shape {np.shape(weights)}; there are {len(self)} trees, one weight "
+                "each."
+            )
         sums = np.zeros((len(X), self.n_classes))
         if not self._may_part(X) and self._is_quick(X):
             route.weigh_votes_ordered(

@@ -163,6 +163,13 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         weights: Floats = _check_sample_weight(
             sample_weight, np.empty((len(y), 1)), dtype=np.float64, ensure_non_negative=True
         )
+        with np.errstate(over="ignore"):
+            total = weights.sum()
+        if not np.isfinite(total):
+            raise ValueError(
+                f"sample_weight has values up to {weights.max():g}, whose sum no float holds; "
+                "divide the weights by a power of ten."
+            )
         if not weights.any():
             raise ValueError(
                 "sample_weight is zero for every example; at least one weight must be positive."

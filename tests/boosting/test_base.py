@@ -234,7 +234,6 @@ def test_decisions_probabilities_and_predictions_agree(booster):
         assert model.score(X, y) == np.mean(model.predict(X) == y)
 
 
-@pytest.mark.xfail(reason="the sum of the votes is not added in the order of the votes")
 def test_no_share_is_above_one():
     """Brier scores, for one, are refused for probabilities above 1, be it by the last bit."""
     for seed in range(12):

@@ -170,7 +170,6 @@ def test_it_stops_where_the_validation_curve_says_and_keeps_the_best(booster, pa
         assert curve[kept - 1] <= curve[kept:stop].min() + tol
 
 
-@pytest.mark.xfail(reason="a fit that ends as patience does keeps all members")
 def test_the_best_are_kept_also_where_the_members_asked_for_end_with_the_patience():
     """One member more asked for, and the same three are kept."""
     X, y = table(GaussianNB(), seed=4)

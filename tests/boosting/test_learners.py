@@ -430,7 +430,6 @@ def test_pairs_are_boosted_on_the_examples_of_their_two_classes():
         assert member.seen_ == set(pair)
 
 
-@pytest.mark.xfail(reason="limits are those of the whole table")
 @pytest.mark.parametrize(
     "base", [CARTClassifier(min_samples_leaf=8), CARTClassifier(min_samples_split=30)]
 )

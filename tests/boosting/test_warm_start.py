@@ -32,15 +32,10 @@ from orfeon import (
 OTHER_EXAMPLES = "goes on with the weights that .* gave to the examples of the fit before"
 OTHER_KIND = "goes on with the attributes, the classes and the kind of members"
 
-refused = pytest.mark.xfail(reason="members of several problems are taken for trees")
 PROBLEMS = ("AdaBoostMHClassifier", "AdaBoostPairwiseClassifier")
 each_with_members = pytest.mark.parametrize(
     "booster",
-    [
-        pytest.param(b, marks=refused) if type(b).__name__ in PROBLEMS else b
-        for b in every_default()
-        if "estimator" in b.get_params()
-    ],
+    [b for b in every_default() if "estimator" in b.get_params()],
     ids=str,
 )
 
@@ -85,7 +80,7 @@ def test_a_run_that_was_interrupted_is_the_run_at_once(booster):
         ("AdaBoostClassifier", GaussianNB()),
         ("AdaBoostClassifier", KNeighborsClassifier(9)),
         ("AdaBoostM2Classifier", GaussianNB()),
-        *(pytest.param(n, DecisionTreeClassifier(max_depth=1), marks=refused) for n in PROBLEMS),
+        *((n, DecisionTreeClassifier(max_depth=1)) for n in PROBLEMS),
         ("AdaBoostOCClassifier", DecisionTreeClassifier(max_depth=2)),
         ("ArcX4Classifier", DecisionTreeClassifier(max_depth=3)),
         ("MultiBoostClassifier", DecisionTreeClassifier(max_depth=3)),
@@ -378,13 +373,7 @@ def test_a_run_that_stopped_early_stays_stopped():
     assert_unchanged(model, X, before, n_members)
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [
-        0,
-        pytest.param(4, marks=pytest.mark.xfail(reason="the last member of a fit is not counted")),
-    ],
-)
+@pytest.mark.parametrize("seed", [0, 4])
 def test_every_place_to_interrupt_gives_the_same_members(seed):
     """Where the members of a fit end must not decide where boosting stops."""
     booster = small(
@@ -400,7 +389,6 @@ def test_every_place_to_interrupt_gives_the_same_members(seed):
         assert_same_model(grown, whole, X)
 
 
-@pytest.mark.xfail(reason="the validation errors of dropped members are forgotten")
 def test_a_stopped_run_keeps_its_validation_errors():
     booster = small(
         "AdaBoostM2Classifier", n_estimators=40, n_iter_no_change=2, validation_fraction=0.3

@@ -90,7 +90,7 @@ class AdaBoostScheme(Scheme):
         self.on_failure = on_failure
         self.min_weight = max(min_weight, TINY)
         #: Least weight of each example: each copy of one in a bootstrap sample has its own.
-        self._floor = np.full(len(labels), self.min_weight)
+        self._floor = self.min_weight * (self.initial > 0)
         self.n_classes = n_classes
         self.algorithm = algorithm
         self.total_vote = 0.0

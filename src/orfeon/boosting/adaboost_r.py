@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.base import BOOSTED
 from orfeon.boosting.learners import Sampling
@@ -273,4 +274,5 @@ class AdaBoostRRegressor(MedianBooster):
     @property
     def squared_error_bounds_(self) -> Floats:
         """Bound of the mean squared training error after each member."""
+        check_is_fitted(self, "members_")
         return squared_error_bound(self.errors_, self.member_weights_, self._spread)

@@ -200,10 +200,10 @@ class BoostedEnsemble(Ensemble):
         for one in boost(rounds.run, learner, self._sequence):
             rounds.add(one)
             progress.update(1)
-            if rounds.n_members >= self._n_members or progress.stop_requested:
-                break
             if rounds.should_stop():
                 rounds.run.ended = True
+                break
+            if rounds.n_members >= self._n_members or progress.stop_requested:
                 break
 
     def _check_same_examples(self, before: Before, examples: Examples) -> None:
@@ -261,7 +261,7 @@ class _Rounds:
         self.ensemble = ensemble
         self.run = run
         self.parts: list[Any] = [] if before is None else [before.members]
-        self.n_members = 0 if before is None else len(before.members)
+        self.n_members = self.n_before = 0 if before is None else len(before.members)
         known: tuple[Floats, Floats] = (np.zeros(0), np.zeros(0))
         if before is not None:
             known = (ensemble.member_weights_, ensemble.errors_)
@@ -314,6 +314,8 @@ class _Rounds:
     def finish(self) -> None:
         """Hand the members over: all of them, or up to the best where the others did not help."""
         ensemble = self.ensemble
+        if self.n_members == self.n_before:  # nothing was trained: it is as it was
+            return
         members = concatenate(self.parts)
         n_kept = self._best if self.stopped else len(members)
         ensemble.members_ = members.subset(range(n_kept)) if n_kept < len(members) else members

@@ -217,12 +217,21 @@ class ProblemLearner:
         """
         open_ones = np.flatnonzero(weights.any(axis=0))
         trained = [
-            self.learner.train(
+            self._train_one(
                 np.ascontiguousarray(weights[:, p]), np.ascontiguousarray(labels[:, p]), rng
             )
             for p in open_ones
         ]
         return ProblemMembers([concatenate(trained)], [open_ones], self.codes)
+
+    def _train_one(
+        self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator
+    ) -> Any:
+        """A classifier of one problem, of which other classes take no part."""
+        n_present = int(np.count_nonzero(weights))
+        return self.learner.train(
+            weights, labels, rng, None if n_present == len(weights) else n_present
+        )
 
     def hear(self, member: ProblemMembers, what: Hears) -> npt.NDArray[Any]:
         """What a member says of each problem.

@@ -85,7 +85,12 @@ class WeightedVoteMixin(TabularClassifierMixin, _WeightedMembers):
             )
         else:
             sums = self._ask(lambda part: self._last_stage(part).sums, rows, 0)
-        return with_ties(sums, self.member_weights_.sum(axis=0))
+        return with_ties(sums, self._total_vote)
+
+    @property
+    def _total_vote(self) -> Any:
+        """All votes, added up member by member as those for a class are: no share exceeds 1."""
+        return np.cumsum(self.member_weights_, axis=0)[-1]
 
     def _vote_weights(self) -> Floats | None:
         super()._vote_weights()  # it refuses where there is no vote
@@ -142,7 +147,7 @@ class WeightedVoteMixin(TabularClassifierMixin, _WeightedMembers):
         ndarray of shape (n_rows, n_classes)
             Shares, in the order of ``classes_``.
         """
-        return self._as_shares(self._sums(X), self.member_weights_.sum(axis=0))
+        return self._as_shares(self._sums(X), self._total_vote)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of :meth:`predict_proba`.

@@ -66,7 +66,11 @@ def weighted_bootstrap(
 
 
 def draw_sample(
-    weights: Floats, labels: npt.NDArray[Any], n_classes: int, rng: np.random.Generator
+    weights: Floats,
+    labels: npt.NDArray[Any],
+    n_classes: int,
+    rng: np.random.Generator,
+    n_draws: int | None = None,
 ) -> npt.NDArray[np.int64]:
     """A weighted bootstrap sample as large as the training set; of two classes, if it may be.
 
@@ -80,18 +84,21 @@ def draw_sample(
         Number of classes, 0 in regression.
     rng : numpy.random.Generator
         Source of randomness.
+    n_draws : int, optional
+        How many are drawn; as many as there are rows by default.
 
     Returns
     -------
     ndarray of int of shape (n_rows,)
         How often each example was drawn.
     """
-    counts = weighted_bootstrap(weights, len(weights), rng)
+    n_draws = len(weights) if n_draws is None else n_draws
+    counts = weighted_bootstrap(weights, n_draws, rng)
     for _ in range(_REDRAWS if n_classes > 1 else 0):
         drawn = labels[counts > 0]
         if (drawn != drawn[0]).any():
             break
-        counts = weighted_bootstrap(weights, len(weights), rng)
+        counts = weighted_bootstrap(weights, n_draws, rng)
     return counts
 
 
@@ -150,7 +157,13 @@ class TreeLearner:
     sampling: Sampling = "weights"
     classes: npt.NDArray[Any] | None = None
 
-    def train(self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator) -> Forest:
+    def train(
+        self,
+        weights: Floats,
+        labels: npt.NDArray[Any],
+        rng: np.random.Generator,
+        n_present: int | None = None,
+    ) -> Forest:
         """Grow a tree.
 
         Parameters
@@ -161,6 +174,8 @@ class TreeLearner:
             Class codes or targets.
         rng : numpy.random.Generator
             The member's own.
+        n_present : int, optional
+            How many examples there are, where some of the rows are none; all by default.
 
         Returns
         -------
@@ -168,10 +183,10 @@ class TreeLearner:
             The tree, as a forest of one.
         """
         seed = np.uint64(rng.bit_generator.random_raw())
-        n_examples = float(len(weights))
+        n_examples = float(len(weights) if n_present is None else n_present)
         given: npt.NDArray[Any]
         if self.sampling == "resample":
-            given = draw_sample(weights, labels, self.data.n_classes, rng)
+            given = draw_sample(weights, labels, self.data.n_classes, rng, int(n_examples))
         elif (weights == weights[0]).all():  # in whole numbers, which the engine likes best
             given = np.ones(len(weights), np.int64)
         else:
@@ -181,7 +196,7 @@ class TreeLearner:
             real = given.astype(np.float64)
             real = real * class_factors(rule, self._classes(), labels, real)[labels]
             given = real * (n_examples / real.sum())
-        if self._regrown is not None:
+        if self._regrown is not None and n_present is None:
             return self._regrown.grow(labels, given, seed)
         halves = None
         if isinstance(self.base, IGPTreeClassifier):
@@ -257,7 +272,11 @@ class EstimatorLearner:
     sampling: Sampling = "weights"
 
     def train(
-        self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator
+        self,
+        weights: Floats,
+        labels: npt.NDArray[Any],
+        rng: np.random.Generator,
+        n_present: int | None = None,
     ) -> EstimatorMembers:
         """Fit an estimator.
 
@@ -269,6 +288,8 @@ class EstimatorLearner:
             Class codes or targets.
         rng : numpy.random.Generator
             The member's own.
+        n_present : int, optional
+            How many examples there are, where some of the rows are none; all by default.
 
         Returns
         -------
@@ -283,7 +304,7 @@ class EstimatorLearner:
             given = present * (len(present) / present.sum())
             estimator.fit(self._take(rows), labels[rows], sample_weight=given)
         else:
-            counts = draw_sample(weights, labels, self.n_classes, rng)
+            counts = draw_sample(weights, labels, self.n_classes, rng, n_present)
             rows = np.repeat(np.arange(len(labels)), counts)
             estimator.fit(self._take(rows), labels[rows])
         return EstimatorMembers([estimator], self.n_classes)

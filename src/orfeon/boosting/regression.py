@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.base import BoostedEnsemble
 from orfeon.boosting.deciding import WeightedMedianMixin
@@ -120,5 +121,6 @@ class MedianBooster(WeightedMedianMixin, BoostedEnsemble):
     @property
     def betas_(self) -> Floats:
         """Odds of the members' errors, e / (1 - e): votes are the logarithms of 1 / beta."""
+        check_is_fitted(self, "members_")
         with np.errstate(divide="ignore"):
             return np.asarray(self.errors_ / (1.0 - self.errors_))

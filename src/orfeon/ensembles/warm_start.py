@@ -77,5 +77,6 @@ class Before:
         classes = (getattr(ensemble, "classes_", ()), self._state.get("classes_", ()))
         names = ("schema_", "n_features_in_")
         same = all(getattr(ensemble, name, None) == self._state.get(name) for name in names)
-        of_trees = not isinstance(self.members, EstimatorMembers)
+        first = getattr(self.members, "rounds", [self.members])[0]  # of several in each round
+        of_trees = not isinstance(first, EstimatorMembers)
         return same and of_trees == ensemble._has_trees and np.array_equal(*classes)

@@ -84,7 +84,7 @@ class ReweightedTrees:
         labels : ndarray of shape (n_rows,)
             Class codes.
         weights : ndarray of shape (n_rows,)
-            Weights; whole numbers are counts, others stand for as many examples as there are rows.
+            Weights; integers are counts, floats stand for as many examples as there are rows.
         seed : numpy.uint64
             Seed of its choices.
 

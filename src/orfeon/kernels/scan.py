@@ -145,9 +145,12 @@ def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, mi
             crossed = squares_left * whole + on_left * rest
             shares = on_left * float(weight - weight_left)
             if crossed > bar * shares and weight_left >= min_leaf and weight_left <= most:
-                best = split_score(np.int64(GINI), left, total)
-                bar = best * _NEARLY_TIED
-                position = i
+                # Beside a very light branch the running sums are mostly rounding.
+                score = split_score(np.int64(GINI), left, total)
+                if score > bar:
+                    best = score
+                    bar = best * _NEARLY_TIED
+                    position = i
         current = following
     return best, position
 
