@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 import pytest
+from numba import config
 from tests.oracles import frozen, nested
 from tests.oracles.growth import Problem, random_problem, random_weights
 from tests.oracles.histogram import (
@@ -20,6 +22,7 @@ from tests.oracles.histogram import (
 from orfeon.growth import Growth, grow_forest
 from orfeon.growth.binning import bin_table
 from orfeon.growth.histogram import HistogramTrees
+from orfeon.kernels.histogram_threads import CLOSED
 from orfeon.schema import Schema
 from orfeon.table import Table
 
@@ -28,6 +31,7 @@ ATTRIBUTES = (
     "categorical", "categorical missing", "mixed duplicates missing",
 )  # fmt: skip
 WEIGHTS = ("none", "zero", "integer", "heavy", "float")
+needs_threads = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="one thread without JIT")
 FREE = {"min_samples_leaf": 0, "min_samples_split": 0}
 
 
@@ -250,6 +254,68 @@ def test_helping_threads_change_nothing_tree_after_tree():
         other, theirs = helped.grow(residuals, np.ones(6000), seeds_of(1, seed))
         np.testing.assert_array_equal(one.nodes, other.nodes)
         np.testing.assert_array_equal(leaves, theirs)
+
+
+class Threads:
+    """Threads that take note of what they are given, and refuse some of it."""
+
+    def __init__(self, n_accepted=99):
+        self.executor = ThreadPoolExecutor(2)
+        self.n_accepted = n_accepted
+        self.helpers = []
+        self.boards = []
+
+    def submit(self, task, *arguments):
+        if len(self.helpers) == self.n_accepted:
+            raise RuntimeError("no more threads")
+        self.helpers.append(self.executor.submit(task, *arguments))
+        self.boards.append(arguments[-1])
+        return self.helpers[-1]
+
+
+def finished(submit):
+    """Wait for what is submitted."""
+
+    def submit_and_wait(*arguments):
+        future = submit(*arguments)
+        wait([future])
+        return future
+
+    return submit_and_wait
+
+
+def helped_trees(n_jobs, n_attributes=30, **limits):
+    rng = np.random.default_rng(10)
+    X, y = rng.normal(size=(6000, n_attributes)), rng.normal(size=6000)
+    return HistogramTrees(X, growth=variance(**limits), n_jobs=n_jobs), (y + X[:, 0])[None]
+
+
+@needs_threads
+def test_no_helper_is_left_alone_when_another_cannot_be_started(monkeypatch):
+    trees, residuals = helped_trees(3, max_leaf_nodes=4)
+    threads = Threads(n_accepted=1)
+    monkeypatch.setattr(trees, "_threads", lambda: threads)
+    with pytest.raises(RuntimeError, match="no more threads"):
+        trees.grow(residuals, np.ones(6000), seeds_of(1))
+    try:
+        assert [helper.result(timeout=20) for helper in threads.helpers] == [None]
+    finally:
+        for board in threads.boards:
+            board[CLOSED] = 1
+
+
+@needs_threads
+def test_a_helper_that_fails_is_heard(monkeypatch):
+    def fail(*_):
+        raise MemoryError("no room to help")
+
+    monkeypatch.setattr("orfeon.growth.histogram._help", fail)
+    trees, residuals = helped_trees(2, max_leaf_nodes=4)
+    threads = Threads()
+    monkeypatch.setattr(threads.executor, "submit", finished(threads.executor.submit))
+    monkeypatch.setattr(trees, "_threads", lambda: threads)
+    with pytest.raises(MemoryError, match="no room to help"):
+        trees.grow(residuals, np.ones(6000), seeds_of(1))
 
 
 def test_each_tree_has_its_residuals_weights_seed_and_candidates():

@@ -209,17 +209,24 @@ class HistogramTrees:
             *scratch.rows, values, ordered, scratch.goes_left, candidates, *scratch.work,
             scratch.slots(fixed.is_wide), scratch.job, board,
         )  # fmt: skip
-        for _ in range(n_helpers):
-            self._threads().submit(_help, self._columns, (*search, *_bin_scratch()), work, board)
+        helpers = []
         try:
+            for _ in range(n_helpers):
+                its_search = (*search, *_bin_scratch())
+                helpers.append(
+                    self._threads().submit(_help, self._columns, its_search, work, board)
+                )
             n_nodes = grow_tree(
                 self._columns, self._limits(weighed, fixed, len(candidates)),
                 (*search, *scratch.by_bin), work, scratch.tree, targets, weighed.weights, seed,
                 (fixed.low, fixed.scale, fixed.spread_bits), leaves,
             )  # fmt: skip
         finally:
-            if n_helpers:
+            if n_helpers:  # also where an interrupt comes before the tree: they would never end
                 board[CLOSED] = 1
+        for helper in helpers:
+            if not helper.cancel():  # one that never began is not waited for
+                helper.result()
         return self._pack(scratch.tree, n_nodes, weighed, fixed)
 
     def _limits(
