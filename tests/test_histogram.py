@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 import pytest
-from numba import config
 from tests.oracles import frozen, nested
 from tests.oracles.growth import Problem, random_problem, random_weights
 from tests.oracles.histogram import (
@@ -22,7 +20,6 @@ from tests.oracles.histogram import (
 from orfeon.growth import Growth, grow_forest
 from orfeon.growth.binning import bin_table
 from orfeon.growth.histogram import HistogramTrees
-from orfeon.kernels.histogram_threads import CLOSED
 from orfeon.schema import Schema
 from orfeon.table import Table
 
@@ -31,7 +28,6 @@ ATTRIBUTES = (
     "categorical", "categorical missing", "mixed duplicates missing",
 )  # fmt: skip
 WEIGHTS = ("none", "zero", "integer", "heavy", "float")
-needs_threads = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="one thread without JIT")
 FREE = {"min_samples_leaf": 0, "min_samples_split": 0}
 
 
@@ -225,97 +221,14 @@ def test_weights_in_halves_are_weights_of_one():
     assert other.weights()[0] == len(problem.y) / 2
 
 
-@pytest.mark.parametrize("weights", ["none", "zero", "float"])
-@pytest.mark.parametrize("n_trees", [1, 3])
-def test_the_trees_do_not_depend_on_the_number_of_threads(weights, n_trees):
-    problem = larger_problem(3, weights, n=5000)
-    growth = variance(max_leaf_nodes=31)
-    residuals = np.random.default_rng(4).normal(size=(n_trees, 5000)) + problem.y
-    grown = [
-        HistogramTrees(problem.X, problem.schema, growth, n_jobs=n_jobs).grow(
-            residuals, problem.all_weights, seeds_of(n_trees)
-        )
-        for n_jobs in (None, 1, 2, 3)
-    ]
-    for forest, leaves in grown[1:]:
-        assert_same_forest(forest, grown[0][0])
-        np.testing.assert_array_equal(forest.value, grown[0][0].value)
-        np.testing.assert_array_equal(leaves, grown[0][1])
-
-
-def test_helping_threads_change_nothing_tree_after_tree():
+def test_room_is_made_for_the_leaves_that_there_can_be():
     rng = np.random.default_rng(10)
-    X, y = rng.normal(size=(6000, 30)), rng.normal(size=6000)
-    growth = variance(max_leaf_nodes=15)
-    alone, helped = (HistogramTrees(X, growth=growth, n_jobs=n_jobs) for n_jobs in (1, 3))
-    for seed in range(60):
-        residuals = (y + X[:, seed % 30])[None]
-        one, leaves = alone.grow(residuals, np.ones(6000), seeds_of(1, seed))
-        other, theirs = helped.grow(residuals, np.ones(6000), seeds_of(1, seed))
-        np.testing.assert_array_equal(one.nodes, other.nodes)
-        np.testing.assert_array_equal(leaves, theirs)
-
-
-class Threads:
-    """Threads that take note of what they are given, and refuse some of it."""
-
-    def __init__(self, n_accepted=99):
-        self.executor = ThreadPoolExecutor(2)
-        self.n_accepted = n_accepted
-        self.helpers = []
-        self.boards = []
-
-    def submit(self, task, *arguments):
-        if len(self.helpers) == self.n_accepted:
-            raise RuntimeError("no more threads")
-        self.helpers.append(self.executor.submit(task, *arguments))
-        self.boards.append(arguments[-1])
-        return self.helpers[-1]
-
-
-def finished(submit):
-    """Wait for what is submitted."""
-
-    def submit_and_wait(*arguments):
-        future = submit(*arguments)
-        wait([future])
-        return future
-
-    return submit_and_wait
-
-
-def helped_trees(n_jobs, n_attributes=30, **limits):
-    rng = np.random.default_rng(10)
-    X, y = rng.normal(size=(6000, n_attributes)), rng.normal(size=6000)
-    return HistogramTrees(X, growth=variance(**limits), n_jobs=n_jobs), (y + X[:, 0])[None]
-
-
-@needs_threads
-def test_no_helper_is_left_alone_when_another_cannot_be_started(monkeypatch):
-    trees, residuals = helped_trees(3, max_leaf_nodes=4)
-    threads = Threads(n_accepted=1)
-    monkeypatch.setattr(trees, "_threads", lambda: threads)
-    with pytest.raises(RuntimeError, match="no more threads"):
-        trees.grow(residuals, np.ones(6000), seeds_of(1))
-    try:
-        assert [helper.result(timeout=20) for helper in threads.helpers] == [None]
-    finally:
-        for board in threads.boards:
-            board[CLOSED] = 1
-
-
-@needs_threads
-def test_a_helper_that_fails_is_heard(monkeypatch):
-    def fail(*_):
-        raise MemoryError("no room to help")
-
-    monkeypatch.setattr("orfeon.growth.histogram._help", fail)
-    trees, residuals = helped_trees(2, max_leaf_nodes=4)
-    threads = Threads()
-    monkeypatch.setattr(threads.executor, "submit", finished(threads.executor.submit))
-    monkeypatch.setattr(trees, "_threads", lambda: threads)
-    with pytest.raises(MemoryError, match="no room to help"):
-        trees.grow(residuals, np.ones(6000), seeds_of(1))
+    X, residuals = rng.normal(size=(6000, 2)), rng.normal(size=(1, 6000))
+    trees, deep = (HistogramTrees(X, growth=variance(max_depth=depth)) for depth in (3, 99))
+    forest, _ = trees.grow(residuals, np.ones(6000), seeds_of(1))
+    assert forest.n_leaves.tolist() == [8]
+    assert sum(array.nbytes for array in trees._scratch[0].tree) < 17 * 100
+    assert deep.grow(residuals, np.ones(6000), seeds_of(1))[0].n_leaves[0] > 1000
 
 
 def test_each_tree_has_its_residuals_weights_seed_and_candidates():
@@ -433,3 +346,26 @@ def test_residuals_are_checked():
         trees.grow(residuals, np.ones(3), seeds_of(1))
     forest, _ = trees.grow(residuals, np.array([1.0, 0.0, 1.0]), seeds_of(1))
     assert forest.n_leaves.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("weights", "candidates", "message"),
+    [
+        (np.ones(2), None, r"weights has shape \(2,\); \(3,\) or \(2, 3\) is expected"),
+        (np.ones((3, 3)), None, r"weights has shape \(3, 3\)"),
+        (np.array([1, 2, -1]), None, "weights lie between -1 and 2; they must be finite and not"),
+        (np.array([1.0, np.nan, 1.0]), None, "weights lie between nan and nan"),
+        (np.array([1.0, np.inf, 1.0]), None, "weights lie between 1.0 and inf"),
+        (np.array([[1.0, 0, 1], [0, 0, 0]]), None, "weights are all 0; one at least"),
+        (np.ones(3), [[0, 2]], "candidates lie between 0 and 2; .* from 0 to 1"),
+        (np.ones(3), [[-1, 0]], "candidates lie between -1 and 0"),
+        (np.ones(3), [[0], [1], [1]], r"candidates has shape \(3, 1\); \(1, n\) or \(2, n\)"),
+        (np.ones(3), [[0.0]], "candidates are of type float64; they must be integers"),
+        (np.ones(3), np.zeros((2, 0), int), r"candidates has shape \(2, 0\)"),
+    ],
+)
+def test_weights_and_candidates_are_checked(weights, candidates, message):
+    X = np.arange(6.0).reshape(3, 2)
+    trees = HistogramTrees(X)
+    with pytest.raises(ValueError, match=message):
+        trees.grow(np.eye(2, 3), weights, seeds_of(2), candidates)

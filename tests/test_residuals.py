@@ -145,3 +145,38 @@ def test_one_row():
     )
     assert forest.value.tolist() == [[3.0]]
     assert leaves.tolist() == [[0]]
+
+
+@pytest.mark.parametrize(
+    ("weights", "candidates", "message"),
+    [
+        (np.ones(2), None, r"weights has shape \(2,\); \(3,\) or \(2, 3\) is expected"),
+        (np.ones((3, 3)), None, r"weights has shape \(3, 3\)"),
+        (np.array([1, 2, -1]), None, "weights lie between -1 and 2; they must be finite and not"),
+        (np.array([1.0, np.nan, 1.0]), None, "weights lie between nan and nan"),
+        (np.array([1.0, np.inf, 1.0]), None, "weights lie between 1.0 and inf"),
+        (np.array([[1.0, 0, 1], [0, 0, 0]]), None, "weights are all 0; one at least"),
+        (np.ones(3), [[0, 2]], "candidates lie between 0 and 2; .* from 0 to 1"),
+        (np.ones(3), [[-1, 0]], "candidates lie between -1 and 0"),
+        (np.ones(3), [[0], [1], [1]], r"candidates has shape \(3, 1\); \(1, n\) or \(2, n\)"),
+        (np.ones(3), [[0.0]], "candidates are of type float64; they must be integers"),
+        (np.ones(3), np.zeros((2, 0), int), r"candidates has shape \(2, 0\)"),
+    ],
+)
+def test_weights_and_candidates_are_checked(weights, candidates, message):
+    X = np.arange(6.0).reshape(3, 2)
+    trees = ExactTrees(Table(X), X, GROWTHS[0])
+    with pytest.raises(ValueError, match=message):
+        trees.grow(np.eye(2, 3), weights, seeds_of(2), candidates)
+
+
+def test_residuals_are_checked():
+    X = np.arange(3.0)[:, None]
+    trees = ExactTrees(Table(X), X, GROWTHS[0])
+    with pytest.raises(ValueError, match=r"residuals has shape \(1, 2\); \(1, 3\) is expected"):
+        trees.grow(np.zeros((1, 2)), np.ones(3), seeds_of(1))
+    residuals = np.array([[0.0, np.nan, 1.0]])
+    with pytest.raises(ValueError, match="residuals must be finite where the weight is positive"):
+        trees.grow(residuals, np.ones(3), seeds_of(1))
+    forest, _ = trees.grow(residuals, np.array([1.0, 0.0, 1.0]), seeds_of(1))
+    assert forest.n_leaves.tolist() == [2]

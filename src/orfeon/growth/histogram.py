@@ -20,9 +20,11 @@ from numba import config
 from orfeon.forest import NODE, Forest
 from orfeon.growth.binning import MOST_BINS, bin_table
 from orfeon.growth.engine import Growth, _limits
+from orfeon.growth.residuals import check_weights, checked_candidates, checked_residuals
 from orfeon.growth.weights import Whole, whole_weights
 from orfeon.kernels.criteria import VARIANCE
 from orfeon.kernels.grow import NO_LIMIT
+from orfeon.kernels.histogram_bins import PER_WORD
 from orfeon.kernels.histogram_growth import grow_tree, help_grow
 from orfeon.kernels.histogram_leaves import fix_values
 from orfeon.kernels.histogram_nodes import N_COLUMNS, N_SPARE
@@ -143,20 +145,21 @@ class HistogramTrees:
         ndarray of int32 of shape (n_trees, n_rows)
             The leaf that each row reaches, by its index within the tree.
         """
-        residuals = np.ascontiguousarray(residuals, dtype=np.float64)
-        n_trees = len(seeds)
-        expected = (n_trees, len(self.X))
-        if residuals.shape != expected:
-            raise ValueError(f"residuals has shape {residuals.shape}; {expected} is expected.")
-        weighed = self._weigh(weights)
-        chosen = self._all_attributes if candidates is None else np.atleast_2d(candidates)
-        leaves = np.empty(expected, np.int32)
-        n_threads = self._n_threads
+        n_trees, n_threads = len(seeds), self._n_threads
+        residuals = checked_residuals(residuals, n_trees, len(self.X))
+        weighed = self._weigh(weights, n_trees)
+        chosen = self._all_attributes
+        if candidates is not None:
+            chosen = checked_candidates(candidates, n_trees, self.X.shape[1])
+        leaves = np.empty(residuals.shape, np.int32)
 
         def grow(t: int) -> Forest:
-            scratch = self._scratch.pop() if self._scratch else self._make_scratch()
+            try:
+                scratch = self._scratch.pop()
+            except IndexError:  # all are in use by other threads
+                scratch = self._make_scratch()
             own = np.array(chosen[t if len(chosen) > 1 else 0], dtype=np.int64)
-            n_helpers = n_threads - 1 if n_trees == 1 else 0
+            n_helpers = self._n_helpers(own) if n_trees == 1 else 0
             forest = self._grow(
                 scratch, residuals[t], weighed.of_tree(t), seeds[t], own, leaves[t], n_helpers
             )
@@ -174,14 +177,24 @@ class HistogramTrees:
             self._executor = ThreadPoolExecutor(self.n_jobs)
         return self._executor
 
-    def _weigh(self, weights: npt.NDArray[Any]) -> _Weighed:
+    def _n_helpers(self, candidates: Integers) -> int:
+        """How many threads can help with one tree: a search has a part for eight attributes."""
+        if self._n_threads == 1:
+            return 0
+        return min(self._n_threads, len(np.unique(candidates // PER_WORD))) - 1
+
+    def _weigh(self, weights: npt.NDArray[Any], n_trees: int) -> _Weighed:
         """The weights as integers; made once for weights that do not change."""
         if self._known is None or self._known.given is not weights:
+            check_weights(weights, n_trees, len(self.X))
             self._known = _Weighed(weights, self.growth, self.n_examples)
         return self._known
 
     def _make_scratch(self) -> _Scratch:
-        return _Scratch(len(self.X), self.bins.n_bins, int(self.bins.offset[-1]), self.growth)
+        return _Scratch(
+            len(self.X), self.bins.n_bins, int(self.bins.offset[-1]), self.growth,
+            self.schema.all_ordered,
+        )  # fmt: skip
 
     def _grow(
         self,
@@ -381,9 +394,13 @@ def _bin_scratch() -> tuple[npt.NDArray[Any], ...]:
 class _Scratch:
     """Arrays that growing a tree needs; each thread has its own, tree after tree."""
 
-    def __init__(self, n_rows: int, n_bins: Integers, length: int, growth: Growth) -> None:
+    def __init__(
+        self, n_rows: int, n_bins: Integers, length: int, growth: Growth, all_ordered: bool
+    ) -> None:
         n_attributes = len(n_bins)
         most_leaves = min(n_rows, _limit(growth.max_leaf_nodes))
+        if growth.max_depth is not None:
+            most_leaves = min(most_leaves, 1 << min(growth.max_depth, 62))
         n_nodes, n_waiting = 2 * most_leaves + 1, most_leaves + 2
         self._length, self._most_leaves = length, most_leaves
         self.rows = (np.empty(n_rows + 1, np.uint32), np.empty(n_rows + 1, np.uint32))
@@ -399,7 +416,8 @@ class _Scratch:
         self.tree = (
             np.empty(n_nodes), np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32),
             np.empty(n_nodes, np.uint16), np.empty(n_nodes, np.uint16),
-            np.empty((n_nodes, 2), np.int64), np.empty((n_nodes, 256), np.uint8),
+            np.empty((n_nodes, 2), np.int64),
+            np.empty((1 if all_ordered else n_nodes, 256), np.uint8),
             np.empty((n_nodes, 2), np.int64), np.empty(n_nodes), np.empty((n_nodes, 2), np.int64),
         )  # fmt: skip
         self._values = np.empty((2, 0), np.int64)

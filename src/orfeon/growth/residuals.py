@@ -77,6 +77,83 @@ class ResidualTrees(Protocol):
         """
 
 
+def checked_residuals(residuals: Any, n_trees: int, n_rows: int) -> Floats:
+    """Residuals as floats, refused where their shape is another.
+
+    Parameters
+    ----------
+    residuals : array of shape (n_trees, n_rows)
+        Residuals.
+    n_trees, n_rows : int
+        How many trees, one for each seed, and how many rows there are.
+
+    Returns
+    -------
+    ndarray of shape (n_trees, n_rows)
+        The same.
+    """
+    known: Floats = np.ascontiguousarray(residuals, dtype=np.float64)
+    expected = (n_trees, n_rows)
+    if known.shape != expected:
+        raise ValueError(f"residuals has shape {known.shape}; {expected} is expected.")
+    return known
+
+
+def check_weights(weights: npt.NDArray[Any], n_trees: int, n_rows: int) -> None:
+    """Refuse weights that the rows of some trees cannot have.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,) or (n_trees, n_rows)
+        Weights.
+    n_trees, n_rows : int
+        How many trees and rows there are.
+    """
+    allowed = ((n_rows,), (1, n_rows), (n_trees, n_rows))
+    if weights.shape not in allowed:
+        raise ValueError(
+            f"weights has shape {weights.shape}; {allowed[0]} or {allowed[2]} is expected."
+        )
+    least, most = weights.min(), weights.max()
+    if not (least >= 0 and np.isfinite(most)):
+        raise ValueError(
+            f"weights lie between {least} and {most}; they must be finite and not negative."
+        )
+    if not weights.any(axis=-1).all():
+        raise ValueError("weights are all 0; one at least must be positive for each tree.")
+
+
+def checked_candidates(candidates: Any, n_trees: int, n_attributes: int) -> Integers:
+    """The attributes of some trees, refused where there are no such attributes.
+
+    Parameters
+    ----------
+    candidates : array of shape (1 or n_trees, n_candidates)
+        Attributes that each tree may use.
+    n_trees, n_attributes : int
+        How many trees and attributes there are.
+
+    Returns
+    -------
+    ndarray of shape (1 or n_trees, n_candidates)
+        The same.
+    """
+    candidates = np.atleast_2d(candidates)
+    shape = candidates.shape
+    if candidates.ndim != 2 or shape[0] not in (1, n_trees) or shape[1] == 0:
+        raise ValueError(
+            f"candidates has shape {shape}; (1, n) or ({n_trees}, n) with n > 0 is expected."
+        )
+    if candidates.dtype.kind not in "iu":
+        raise ValueError(f"candidates are of type {candidates.dtype}; they must be integers.")
+    if candidates.min() < 0 or candidates.max() >= n_attributes:
+        raise ValueError(
+            f"candidates lie between {candidates.min()} and {candidates.max()}; attributes are "
+            f"counted from 0 to {n_attributes - 1}."
+        )
+    return np.asarray(candidates, dtype=np.int64)
+
+
 class FixedPoint:
     """Weights times residuals as integers, whose sums do not depend on the order of the rows.
 
@@ -219,16 +296,25 @@ class ExactTrees:
         ndarray of int32 of shape (n_trees, n_rows)
             The leaf that each row reaches.
         """
-        weighed = self._weigh(weights)
+        n_trees = len(seeds)
+        residuals = checked_residuals(residuals, n_trees, self.table.n_rows)
+        weighed = self._weigh(weights, n_trees)
+        finite = np.isfinite(residuals)
+        if not finite.all():
+            if not (finite | (weighed.whole.weights == 0)).all():
+                raise ValueError("residuals must be finite where the weight is positive.")
+            residuals = np.where(finite, residuals, 0.0)
         moments, scale = weighed.fixed_point(residuals)
-        chosen = self._all_attributes if candidates is None else candidates
+        chosen = self._all_attributes
+        if candidates is not None:
+            chosen = checked_candidates(candidates, n_trees, self.table.n_attributes)
 
         def grow(block: slice) -> tuple[Forest, Leaves]:
             forest = self._grow(block, residuals, weighed, (moments, scale), seeds, chosen)
             leaves: Any = np.ascontiguousarray(forest._leaves(self.X).T).view(np.int32)
             return forest, leaves
 
-        return self._in_threads(grow, len(seeds))
+        return self._in_threads(grow, n_trees)
 
     def _in_threads(
         self, grow: Callable[[slice], tuple[Forest, Leaves]], n_trees: int
@@ -241,9 +327,10 @@ class ExactTrees:
         forests, leaves = zip(*parts, strict=True)
         return Forest.concatenate(forests), np.concatenate(leaves)
 
-    def _weigh(self, weights: npt.NDArray[Any]) -> _Weights:
+    def _weigh(self, weights: npt.NDArray[Any], n_trees: int) -> _Weights:
         """The weights as integers; made once for weights that do not change."""
         if self._known is None or self._known.given is not weights:
+            check_weights(weights, n_trees, self.table.n_rows)
             whole = whole_weights(np.atleast_2d(weights))
             variants = np.full(len(whole.exact), VARIANCE)
             limits = _limits(self.growth, variants, whole)
