@@ -9,7 +9,9 @@ from orfeon.forest import Forest
 from orfeon.pruning import node_impurities
 
 
-def impurity_importances(forest: Forest, criterion: str) -> npt.NDArray[np.float64]:
+def impurity_importances(
+    forest: Forest, criterion: str, tree_weights: npt.NDArray[np.float64] | None = None
+) -> npt.NDArray[np.float64]:
     """Mean impurity decrease due to each attribute, averaged over the trees.
 
     Parameters
@@ -18,6 +20,8 @@ def impurity_importances(forest: Forest, criterion: str) -> npt.NDArray[np.float
         Any forest.
     criterion : {"gini", "entropy", "variance"}
         The impurity it was grown with.
+    tree_weights : ndarray of shape (n_trees,), optional
+        Weights of the trees in the average; equal by default.
 
     Returns
     -------
@@ -45,5 +49,9 @@ def impurity_importances(forest: Forest, criterion: str) -> npt.NDArray[np.float
     np.maximum(shares, 0.0, out=shares)
     total = shares.sum(axis=1, keepdims=True)
     shares = np.divide(shares, total, out=np.zeros_like(shares), where=total > 0)
-    mean = shares[total[:, 0] > 0]
-    return np.asarray(mean.mean(axis=0)) if len(mean) else np.zeros(forest.n_attributes)
+    weight = (total[:, 0] > 0).astype(np.float64)
+    if tree_weights is not None:
+        weight *= tree_weights
+    if not weight.any():
+        return np.zeros(forest.n_attributes)
+    return np.asarray(np.average(shares, axis=0, weights=weight))

@@ -24,6 +24,9 @@ from orfeon.boosting.majority_of_three import (
 SAMPLINGS = ["stream", "weights", "resample"]
 ROOT = np.random.SeedSequence(0)
 
+#: Of small tables, or easy ones, nothing is left to filter; it says so.
+pytestmark = pytest.mark.filterwarnings("ignore:FilterBoostClassifier. the first member")
+
 
 @pytest.fixture(scope="module")
 def spheres():

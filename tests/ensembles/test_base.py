@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.ensembles.twins import (
+    ENSEMBLES,
     assert_same_trees,
     each_classifier,
     each_ensemble,
@@ -24,7 +25,7 @@ from tests.ensembles.twins import (
 )
 from tests.test_progress import Recorder
 
-import orfeon.ensembles
+import orfeon
 from orfeon import (
     BaggingClassifier,
     BaggingRegressor,
@@ -36,8 +37,6 @@ from orfeon import (
     RandomForestClassifier,
     WaggingClassifier,
 )
-
-ENSEMBLES = orfeon.ensembles.__all__
 
 # -- parameters ------------------------------------------------------------------------------------
 
@@ -54,7 +53,7 @@ def test_a_clone_has_the_same_parameters_and_gives_the_same_model(ensemble):
 
 @pytest.mark.parametrize("name", ENSEMBLES)
 def test_the_documentation_names_every_parameter(name):
-    cls = getattr(orfeon.ensembles, name)
+    cls = getattr(orfeon, name)
     text = cls.__doc__
     assert "<" not in re.sub(r">>>.*|<=|<-", "", text), "a shared text was not filled in"
     parameters = text.split("Parameters\n")[1].split("Attributes\n")[0]
@@ -64,7 +63,7 @@ def test_the_documentation_names_every_parameter(name):
 
 @pytest.mark.parametrize("name", ENSEMBLES)
 def test_every_parameter_is_checked(name):
-    cls = getattr(orfeon.ensembles, name)
+    cls = getattr(orfeon, name)
     assert set(cls().get_params(deep=False)) == set(cls._parameter_constraints) - {"warm_start"} | (
         {"warm_start"} & set(cls().get_params(deep=False))
     )

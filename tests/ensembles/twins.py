@@ -59,25 +59,28 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "WaggingClassifier": [{"noise": "poisson"}, {"estimator": C45Classifier()}],
 }
 
+#: The ensembles whose members are drawn, those of boosted IGP trees among them.
+ENSEMBLES = [*orfeon.ensembles.__all__, "BoostingIGPClassifier", "IGPCommitteesClassifier"]
+
 
 def small(name: str, **given: Any) -> Any:
     """An ensemble of few members."""
     size = SIZES.get(name, {"n_estimators": 6})
-    return getattr(orfeon.ensembles, name)(random_state=0, **{**size, **given})
+    return getattr(orfeon, name)(random_state=0, **{**size, **given})
 
 
 def every_setting(*names: str) -> list[Any]:
     """Small ensembles of every kind, or of those named, with defaults and with other settings."""
     return [
         small(name, **setting)
-        for name in (names or orfeon.ensembles.__all__)
+        for name in (names or ENSEMBLES)
         for setting in [{}, *SETTINGS.get(name, [])]
     ]
 
 
 def every_default(suffix: str = "") -> list[Any]:
     """One small ensemble of every kind; of classifiers or regressors only, by their last word."""
-    return [small(name) for name in orfeon.ensembles.__all__ if name.endswith(suffix)]
+    return [small(name) for name in ENSEMBLES if name.endswith(suffix)]
 
 
 each_setting = pytest.mark.parametrize("ensemble", every_setting(), ids=str)

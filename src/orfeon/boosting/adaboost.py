@@ -24,7 +24,7 @@ from orfeon.boosting.base import BOOSTED, BoostedEnsemble
 from orfeon.boosting.bounded import BoundsMixin
 from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling, draw_sample
-from orfeon.boosting.loop import HALF, Judgement, Run, Scheme
+from orfeon.boosting.loop import HALF, PERFECT, Judgement, Run, Scheme, last_word
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 from orfeon.ensembles.voting import CLASS_WEIGHT
@@ -34,8 +34,6 @@ Floats = npt.NDArray[np.float64]
 OnFailure = Literal["stop", "restart", "bootstrap"]
 Algorithm = Literal["m1", "samme"]
 
-#: Half of ln(1e10): the vote of a member without error (Webb 2000).
-PERFECT = 0.5 * np.log(1e10)
 #: Weights that positive ones never fall below: they could not rise again from 0.
 TINY = 1e-200
 
@@ -126,7 +124,7 @@ class AdaBoostScheme(Scheme):
         error = float(np.where(said != self._labels, self._weights, 0.0).sum())
         ends = self.on_failure == "stop"
         if error == 0:  # weights never underflow
-            vote = float(max(PERFECT, 2 * self.total_vote)) if ends else PERFECT
+            vote = float(last_word(self.total_vote)) if ends else PERFECT
             return Judgement(0.0, vote, ends=ends)
         if self._fails(error):
             return Judgement(error, 0.0, keep=False, ends=ends)
@@ -189,9 +187,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     <estimator>
     n_estimators : int, default=50
         Members at most.
-    sampling : {"weights", "resample"}, default="weights"
-        Whether members are trained with weights, or on samples that are drawn by the weights. An
-        estimator that takes no weights is always given a sample.
+    <sampling>
     on_failure : {"stop", "restart", "bootstrap"}, default="stop"
         What follows when a member errs on half of the weight or more (it is dropped), or on
         nothing (it is kept). "stop" ends the run, as in the textbook; "restart" goes on from the
@@ -306,7 +302,8 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         return words
 
     def _check_one_run(self) -> None:
-        if self.on_failure != "stop" or self.algorithm != "m1" or self.min_weight > 0:
+        is_m1 = self.algorithm == "m1" or self.n_classes_ <= 2
+        if self.on_failure != "stop" or not is_m1 or self.min_weight > 0:
             raise AttributeError(
                 "the bounds are those of a run that keeps its weights: on_failure="
                 f"{self.on_failure!r}, algorithm={self.algorithm!r} and "

@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.boosting.adaboost import PERFECT
 from orfeon.boosting.base import BOOSTED, BoostedEnsemble
 from orfeon.boosting.bounds import pseudo_loss_bound
 from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling
-from orfeon.boosting.loop import HALF, Hears, Judgement, Scheme
+from orfeon.boosting.loop import HALF, PERFECT, Hears, Judgement, Scheme, last_word
 from orfeon.boosting.mislabels import MislabelWeights
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
@@ -87,7 +86,7 @@ class M2Scheme(Scheme):
         """
         error = self.mislabels.pseudo_loss(said)
         if error <= 0:  # it outweighs all others, as its infinite vote would
-            return Judgement(0.0, float(max(2 * PERFECT, 2 * self.total_vote)), ends=True)
+            return Judgement(0.0, float(last_word(self.total_vote, 2 * PERFECT)), ends=True)
         if error >= HALF:
             return Judgement(error, 0.0, keep=False, ends=True)
         vote = float(np.log((1.0 - error) / error))
@@ -125,9 +124,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     <estimator>
     n_estimators : int, default=50
         Members at most. The run ends early when the pseudo-loss of a member is 1/2 or more, or 0.
-    sampling : {"weights", "resample"}, default="weights"
-        Whether members are trained with weights, or on samples that are drawn by the weights. An
-        estimator that takes no weights is always given a sample.
+    <sampling>
     <stopping>
     <fitting>
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.base import BOOSTED, BoostedEnsemble
@@ -25,12 +26,13 @@ from orfeon.boosting.binary_problems import (
 )
 from orfeon.boosting.bounds import error_bound
 from orfeon.boosting.deciding import WeightedVoteMixin
-from orfeon.boosting.learners import EstimatorLearner, Sampling, TreeLearner, with_target
+from orfeon.boosting.learners import Sampling, binary_learner
 from orfeon.boosting.loop import Learner, Scheme
 from orfeon.boosting.tallies import Tally
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 from orfeon.importance import impurity_importances
+from orfeon.members import EstimatorMembers, LazyView
 from orfeon.trees.stump import StumpClassifier
 
 Floats = npt.NDArray[np.float64]
@@ -41,6 +43,8 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
     """Boosts several binary problems side by side, and decodes their outputs."""
 
     _decides_by_vote: ClassVar[bool] = False
+    #: Whether the outputs of problems are bounded before they are added up.
+    _bounded: ClassVar[bool] = False
     members_: ProblemMembers
 
     def _codes(self, n_classes: int) -> Codes:
@@ -59,13 +63,7 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
         return StumpClassifier() if self.estimator is None else self.estimator
 
     def _learner(self, data: Any, examples: Examples) -> Learner:
-        base = self.estimator_
-        if self._has_trees:
-            base._prepare(data)
-            binary = with_target(data, (data.y > 0).astype(np.int64), 2)
-            one: Any = TreeLearner(base, binary, self.sampling, np.array([0, 1]))
-        else:
-            one = EstimatorLearner(base, data, 2, self.sampling)
+        one = binary_learner(self.estimator_, data, self.sampling)
         return ProblemLearner(one, self._codes(examples.n_classes))
 
     def _scheme(self, examples: Examples) -> Scheme:
@@ -77,14 +75,15 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
         return ProblemTally
 
     def _tally(self, n_rows: int) -> Tally:
-        return ProblemTally(n_rows, self._decoding())
+        return ProblemTally(n_rows, self._decoding(), bounded=self._bounded)
 
     def _say(self, members: ProblemMembers, rows: Any) -> npt.NDArray[Any]:
         return np.array(list(members.outputs(rows)))
 
     def _as_shares(self, sums: Floats, total: Any) -> Floats:
         """Sums moved to where the least possible one is 0, and made to sum to 1."""
-        most = float((np.abs(self._decoding()).T @ np.atleast_1d(total)).max())
+        votes = np.ones(len(self._decoding())) if self._bounded else np.atleast_1d(total)
+        most = float((np.abs(self._decoding()).T @ votes).max())
         above = sums + most
         whole = above.sum(axis=1, keepdims=True)
         return np.where(whole > 0, above / np.where(whole > 0, whole, 1.0), 1.0 / sums.shape[1])
@@ -102,9 +101,22 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
 
     @property
     def estimators_(self) -> Any:
-        """The binary classifiers of each member."""
+        """The binary classifiers of each round, as estimators; they predict 0 or 1."""
         check_is_fitted(self, "members_")
-        return list(self.members_.rounds)
+        return LazyView(len(self.members_), self._member)
+
+    def _member(self, index: int) -> Any:
+        classifiers = self.members_.rounds[index]
+        if isinstance(classifiers, EstimatorMembers):
+            return list(classifiers.estimators)
+        trees = []
+        for k in range(len(classifiers)):
+            tree = clone(self.estimator_)
+            tree.forest_ = classifiers.subset([k])
+            self._hand_over(tree)
+            tree.classes_, tree.n_classes_ = np.array([0, 1]), 2
+            trees.append(tree)
+        return trees
 
     @property
     def feature_importances_(self) -> Floats:
@@ -124,9 +136,7 @@ class AdaBoostMHClassifier(_BinaryProblems):
     joint : bool, default=True
         Whether the pairs of an example and a class have one distribution, and a round one vote,
         as in AdaBoost.MH; or whether the problems are boosted each on its own.
-    sampling : {"weights", "resample"}, default="weights"
-        Whether members are trained with weights, or on samples that are drawn by the weights. An
-        estimator that takes no weights is always given a sample.
+    <sampling>
     <stopping>
     <fitting>
 
@@ -219,16 +229,14 @@ class AdaBoostMHClassifier(_BinaryProblems):
 
 @documented(estimator="a :class:`orfeon.StumpClassifier`", n_estimators="50")
 class AdaBoostPairwiseClassifier(_BinaryProblems):
-    """Boosting of one problem for each pair of classes, whose real-valued outputs are added up.
+    """Boosting of one problem for each pair of classes, whose outputs are added up for each class.
 
     Parameters
     ----------
     <estimator>
     n_estimators : int, default=50
         Rounds at most; each trains one binary classifier for each pair that is not done yet.
-    sampling : {"weights", "resample"}, default="weights"
-        Whether members are trained with weights, or on samples that are drawn by the weights. An
-        estimator that takes no weights is always given a sample.
+    <sampling>
     <stopping>
     <fitting>
 
@@ -255,6 +263,10 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
     Each pair is boosted by AdaBoost on the examples of its two classes; a pair is done when a
     member errs on half of its weight, or on none. With two classes this is AdaBoost.
 
+    The real-valued output F of a pair counts as tanh F, which is the difference of the
+    probabilities that it stands for (Friedman et al. 2000): on examples of a third class a pair
+    that is easy to tell apart would else be the loudest.
+
     Examples
     --------
     >>> from orfeon import AdaBoostPairwiseClassifier
@@ -265,6 +277,7 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
     0.8
     """
 
+    _bounded: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
 
     def __init__(

@@ -22,9 +22,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.base import BOOSTED
 from orfeon.boosting.learners import Sampling
-from orfeon.boosting.loop import HALF, Hears, Judgement, Scheme
+from orfeon.boosting.loop import HALF, PERFECT, Hears, Judgement, Scheme, last_word
 from orfeon.boosting.piecewise_linear import PiecewiseLinearWeights
-from orfeon.boosting.regression import MedianBooster, distances, perfect_vote, without_unit
+from orfeon.boosting.regression import MedianBooster, distances, without_unit
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 
@@ -80,6 +80,8 @@ class AdaBoostRScheme(Scheme):
         Targets, on any scale.
     weights : ndarray of shape (n_rows,)
         Sample weights, on any scale.
+    draws : bool, default=False
+        Whether members are trained on samples, so that the next may differ from the last.
 
     Examples
     --------
@@ -100,7 +102,8 @@ class AdaBoostRScheme(Scheme):
 
     hears: ClassVar[Hears] = "predictions"
 
-    def __init__(self, targets: Floats, weights: Floats) -> None:
+    def __init__(self, targets: Floats, weights: Floats, *, draws: bool = False) -> None:
+        self.draws = draws
         self._labels = np.asarray(targets, dtype=np.float64)
         self._low, self._high = float(self._labels.min()), float(self._labels.max())
         self.questions = PiecewiseLinearWeights(self._to_unit(self._labels), without_unit(weights))
@@ -127,15 +130,16 @@ class AdaBoostRScheme(Scheme):
         Returns
         -------
         Judgement
-            Not kept at an error above one half.
+            Not kept at an error of one half, where the run ends unless another sample may tell
+            more; nor above it, where it ends.
         """
         wrong = self.questions.mass_between(self._points(said))
         error = fsum(wrong.tolist()) / fsum(self.weights.tolist())
         if error == 0:
-            return Judgement(0.0, perfect_vote(self.total_vote), ends=True)
-        if error > 1.0 - HALF:
-            return Judgement(error, 0.0, keep=False, ends=True)
-        vote = max(0.0, float(np.log((1.0 - error) / error)))
+            return Judgement(0.0, float(last_word(self.total_vote, 2 * PERFECT)), ends=True)
+        if error >= HALF:  # at one half it says nothing, and leaves the weights as they are
+            return Judgement(error, 0.0, keep=False, ends=error > 1.0 - HALF or not self.draws)
+        vote = float(np.log((1.0 - error) / error))
         self.total_vote += vote
         return Judgement(error, vote)
 
@@ -178,9 +182,7 @@ class AdaBoostRRegressor(MedianBooster):
     <estimator>
     n_estimators : int, default=50
         Members at most.
-    sampling : {"weights", "resample"}, default="weights"
-        Whether members are trained with weights, or on samples that are drawn by the weights. An
-        estimator that takes no weights is always given a sample.
+    <sampling>
     <stopping>
     <fitting>
 
@@ -266,7 +268,7 @@ class AdaBoostRRegressor(MedianBooster):
         low, high = float(y.min()), float(y.max())
         self.target_range_ = low, high
         self._spread = float(np.average((y - low) ** 2 + (high - y) ** 2, weights=examples.weights))
-        return AdaBoostRScheme(y, examples.weights)
+        return AdaBoostRScheme(y, examples.weights, draws=self.sampling == "resample")
 
     def _say(self, members: Any, rows: Any) -> npt.NDArray[Any]:
         return np.asarray(np.clip(super()._say(members, rows), *self.target_range_))

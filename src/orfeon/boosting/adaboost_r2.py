@@ -20,8 +20,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from orfeon.boosting.base import BOOSTED
 from orfeon.boosting.learners import Sampling
-from orfeon.boosting.loop import HALF, Hears, Judgement, Scheme
-from orfeon.boosting.regression import MedianBooster, distances, perfect_vote, without_unit
+from orfeon.boosting.loop import HALF, PERFECT, Hears, Judgement, Scheme, last_word
+from orfeon.boosting.regression import MedianBooster, distances, without_unit
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 
@@ -127,7 +127,7 @@ class AdaBoostR2Scheme(Scheme):
         losses = scaled_losses(distances(said, self._labels), self.loss)
         average = fsum((weights * losses).tolist()) / fsum(weights.tolist())
         if average == 0:
-            return Judgement(0.0, perfect_vote(self.total_vote), ends=True)
+            return Judgement(0.0, float(last_word(self.total_vote, 2 * PERFECT)), ends=True)
         if average >= HALF:
             return Judgement(average, 0.0, keep=False, ends=True)
         vote = float(np.log((1.0 - average) / average))

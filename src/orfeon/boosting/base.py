@@ -12,6 +12,7 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+import joblib
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import _fit_context
@@ -27,6 +28,8 @@ from orfeon.ensembles.ensemble import Ensemble
 from orfeon.ensembles.perturbation import Examples, member_generator
 from orfeon.ensembles.setting_aside import set_aside
 from orfeon.ensembles.warm_start import Before
+from orfeon.forest import Forest
+from orfeon.importance import impurity_importances
 from orfeon.members import concatenate
 from orfeon.progress import Progress, report_progress
 from orfeon.seeding import seed_sequence
@@ -65,6 +68,7 @@ class BoostedEnsemble(Ensemble):
     errors_: Floats
     validation_errors_: Floats
     _run: Run | None
+    _made_by: dict[str, Any]
     sampling: Sampling
     n_iter_no_change: int | None
     validation_fraction: float
@@ -104,7 +108,8 @@ class BoostedEnsemble(Ensemble):
                 "the ensemble is this member alone. Give a stronger estimator, such as a deeper "
                 "tree."
             )
-        alone = run.n_kept == 1 and self._n_members > 1 and len(self._classes) > 1
+        labels = run.scheme.labels
+        alone = run.n_kept == 1 and self._n_members > 1 and bool((labels != labels[:1]).any())
         if alone and run.judgements[-1].error == 0 and run.judgements[-1].ends:
             return (
                 f"{name}: the first member makes no error on the training examples, so there was "
@@ -114,7 +119,7 @@ class BoostedEnsemble(Ensemble):
         if run.gave_up:
             return (
                 f"{name}: {run.n_failed} members in a row were no better than chance, so boosting "
-                f"ended with {run.n_kept} members of the {self._n_members} asked for. Give a "
+                f"ended with {_count(run.n_kept)} of the {self._n_members} asked for. Give a "
                 "stronger estimator, such as a deeper tree."
             )
         return None
@@ -123,6 +128,21 @@ class BoostedEnsemble(Ensemble):
     def n_estimators_(self) -> int:
         """How many members there are; fewer than asked for where a run ended early."""
         return len(self)
+
+    def _keep_members(self, index: npt.NDArray[np.int64]) -> None:
+        """Keep some of the members only, with their votes."""
+        self.members_ = self.members_.subset(index)
+        self.member_weights_ = self.member_weights_[index]
+        self.errors_ = self.errors_[index]
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Importance of each attribute by impurity decrease, members weighted by their votes."""
+        check_is_fitted(self, "members_")
+        votes = np.abs(self.member_weights_).reshape(len(self.member_weights_), -1).mean(axis=1)
+        if isinstance(self.members_, Forest):
+            return impurity_importances(self.members_, self.estimator_._impurity, votes)
+        return self._mean_importances(votes)
 
     @property
     def estimator_weights_(self) -> Floats:
@@ -171,12 +191,14 @@ class BoostedEnsemble(Ensemble):
             data, examples = self._read_all(X, y, sample_weight)
             first = before.check(self, self._n_members)
             if first:
+                self._check_same_settings()
                 self._check_same_examples(before, examples)
             else:
                 self._sequence = seed_sequence(self.random_state)
             whole = _Part(data, examples)
             training, validation = self._part(whole)
             known = deepcopy(self._run) if first else None
+            had_ended = known is not None and known.ended
             run = Run(self._scheme(training.examples)) if known is None else known
             with report_progress(
                 self, self._n_members - first, self.verbose, X=X, y=y, sample_weight=sample_weight
@@ -187,7 +209,12 @@ class BoostedEnsemble(Ensemble):
             self._history = [(range(len(self.members_)), examples.digest)]
             # What goes on from here needs the weights; what does not need not carry them.
             self._run = run if self.warm_start else None
+            self._made_by = self._run_settings()
         words = self._explain(run)
+        if had_ended:
+            words = (
+                f"{type(self).__name__}: the run had ended with {_count(first)}, so none was added."
+            )
         if words is not None:
             warnings.warn(words, UserWarning, stacklevel=3)
         return self
@@ -205,6 +232,23 @@ class BoostedEnsemble(Ensemble):
                 break
             if rounds.n_members >= self._n_members or progress.stop_requested:
                 break
+
+    def _run_settings(self) -> dict[str, Any]:
+        """The parameters that a run cannot change on its way, each as a word."""
+        free = {self._size_parameter, "n_jobs", "verbose", "warm_start", "random_state"}
+        given = self.get_params(deep=False)
+        return {name: _word(given[name]) for name in given if name not in free}
+
+    def _check_same_settings(self) -> None:
+        """A run goes on by the settings that it began with."""
+        now, then = self._run_settings(), self._made_by
+        others = [name for name in now if now[name] != then.get(name)]
+        if others:
+            raise ValueError(
+                f"warm_start=True goes on with the run of the fit before, and {', '.join(others)} "
+                f"cannot change on its way; set {'it' if len(others) == 1 else 'them'} back, or "
+                "use warm_start=False to begin anew."
+            )
 
     def _check_same_examples(self, before: Before, examples: Examples) -> None:
         """A run goes on from its own weights, which are those of its own examples."""
@@ -250,6 +294,18 @@ class BoostedEnsemble(Ensemble):
             data, X=data.X[rows], y=data.y[rows], weights=data.weights[rows], rows=data.rows[rows]
         )
         return _Part(part, some)
+
+
+def _count(n_members: int) -> str:
+    return "1 member" if n_members == 1 else f"{n_members} members"
+
+
+def _word(value: Any) -> str:
+    """A word for the value of a parameter: the same for the same value."""
+    try:
+        return str(joblib.hash(value))
+    except Exception:  # what cannot be pickled is known by itself alone
+        return f"object {id(value)}"
 
 
 class _Rounds:
@@ -321,5 +377,6 @@ class _Rounds:
         ensemble.members_ = members.subset(range(n_kept)) if n_kept < len(members) else members
         ensemble.member_weights_ = np.array(self.votes[:n_kept])
         ensemble.errors_ = np.array(self.errors[:n_kept])
+        ensemble.__dict__.pop("validation_errors_", None)
         if self.validation is not None:
             ensemble.validation_errors_ = np.array(self.losses)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.boosting.adaboost import PERFECT, TINY
+from orfeon.boosting.adaboost import TINY
 from orfeon.boosting.learners import EstimatorLearner, TreeLearner
-from orfeon.boosting.loop import HALF, Hears, Judgement, Scheme
+from orfeon.boosting.loop import HALF, Hears, Judgement, Scheme, last_word
 from orfeon.boosting.tallies import Tally
 from orfeon.forest import Forest
 from orfeon.members import concatenate
@@ -325,7 +325,7 @@ class ProblemScheme(Scheme):
         goes_on = self.open & ~perfect & ~fails
         votes = np.zeros(len(errors))
         votes[goes_on] = 0.5 * np.log((1.0 - errors[goes_on]) / errors[goes_on])
-        votes[perfect] = np.maximum(PERFECT, 2 * self.total_vote[perfect])
+        votes[perfect] = last_word(self.total_vote[perfect])
         error = float(errors[self.open].mean())
         self.total_vote += votes
         self.open = goes_on
@@ -363,10 +363,14 @@ class ProblemTally(Tally):
         Number of examples.
     decoding : ndarray of shape (n_problems, n_classes)
         What each problem says for each class.
+    bounded : bool
+        Whether outputs F count as tanh F, the difference of the probabilities that they stand for:
+        a problem that is easy, and loud, then does not outvote those that matter.
     """
 
-    def __init__(self, n_rows: int, decoding: Codes) -> None:
+    def __init__(self, n_rows: int, decoding: Codes, *, bounded: bool) -> None:
         super().__init__(n_rows, decoding.shape[1])
+        self.bounded = bounded
         self.decoding = decoding.astype(np.float64)
         self.outputs: Floats = np.zeros((n_rows, len(decoding)))
         self.total = np.zeros(len(decoding))
@@ -382,5 +386,6 @@ class ProblemTally(Tally):
             Its votes.
         """
         self.outputs += said * vote
-        self.sums = self.outputs @ self.decoding
+        outputs = np.tanh(self.outputs) if self.bounded else self.outputs
+        self.sums = outputs @ self.decoding
         self.total = self.total + vote

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.bounds import edge_bound, vote_bound
+from orfeon.ensembles.warm_start import CHOSEN
 
 Floats = npt.NDArray[np.float64]
 
@@ -18,6 +19,7 @@ class BoundsMixin:
 
     errors_: Floats
     member_weights_: Floats
+    _history: list[tuple[range, str]]
 
     if TYPE_CHECKING:
 
@@ -28,6 +30,11 @@ class BoundsMixin:
 
     def _check_bounded(self) -> None:
         check_is_fitted(self, "members_")
+        if any(key == CHOSEN for _, key in self._history):
+            raise AttributeError(
+                "the bounds are those of whole runs, and these members were chosen from among "
+                "others: their errors are those under weights that others left."
+            )
         self._check_one_run()
 
     @property

@@ -11,6 +11,7 @@ Schapire (1990). The strength of weak learnability. Machine Learning 5(2), 197-2
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -217,6 +218,14 @@ class FilterBoostClassifier(TabularClassifierMixin, Ensemble):
             self.members_ = concatenate(run.members)
             self.errors_ = np.array(run.errors)
             self.sample_sizes_ = np.array(run.sizes)
+        if len(self.members_) == 1 and self.n_classes_ > 1:
+            warnings.warn(
+                "FilterBoostClassifier: the first member makes no error on the examples that are "
+                "filtered for the second, or none is left of them, so it decides alone. Give a "
+                "weaker estimator, or more examples.",
+                UserWarning,
+                stacklevel=3,
+            )
         return self
 
     def _source(self, examples: Examples, rng: np.random.Generator) -> Source:

@@ -334,3 +334,33 @@ class EstimatorLearner:
             return np.asarray(member.votes(self.X)[0])
         said = member.supports(self.X)[0]
         return np.asarray(said[:, 0] if what == "predictions" else said)
+
+
+def binary_learner(base: Any, data: Any, sampling: Sampling) -> TreeLearner | EstimatorLearner:
+    """What trains members that tell two sides of the classes apart.
+
+    Parameters
+    ----------
+    base : estimator
+        How they are trained.
+    data : TrainingData, or array, sparse matrix or data frame
+        The examples, encoded for trees and as they are for others.
+    sampling : {"weights", "resample"}
+        Whether members are trained with the weights, or on weighted bootstrap samples.
+
+    Returns
+    -------
+    TreeLearner or EstimatorLearner
+        It takes labels of 0 and 1.
+    """
+    if isinstance(getattr(base, "class_weight", None), dict):
+        raise ValueError(
+            f"estimator has class_weight={base.class_weight}, and here it is trained on two sides "
+            'of the classes, not on the classes; give class_weight="balanced", or sample_weight '
+            "to fit."
+        )
+    if not isinstance(base, BaseTree):
+        return EstimatorLearner(base, data, 2, sampling)
+    base._prepare(data)
+    binary = with_target(data, (data.y > 0).astype(np.int64), 2)
+    return TreeLearner(base, binary, sampling, np.array([0, 1]))

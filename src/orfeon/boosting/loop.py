@@ -29,6 +29,34 @@ _BEGIN = 2**32 - 6
 _ATTEMPTS = 2**32 - 10
 
 
+#: The least vote of a member without error: half of ln(1e10) (Webb 2000).
+PERFECT = float(0.5 * np.log(1e10))
+
+
+def last_word(total_vote: Any, least: float = PERFECT) -> Any:
+    """The vote of a member without error, with which a run ends: it outweighs all others.
+
+    Parameters
+    ----------
+    total_vote : float or ndarray
+        Sum of the votes of the others.
+    least : float, default=half of ln(1e10)
+        The least vote.
+
+    Returns
+    -------
+    float or ndarray
+        Twice that sum, or more. By the formula it would be infinite.
+
+    Examples
+    --------
+    >>> from orfeon.boosting.loop import last_word
+    >>> round(float(last_word(3.0)), 2), float(last_word(20.0))
+    (11.51, 40.0)
+    """
+    return np.maximum(least, 2 * np.asarray(total_vote))
+
+
 class Judgement(NamedTuple):
     """What a scheme thinks of a member.
 

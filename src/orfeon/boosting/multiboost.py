@@ -143,9 +143,7 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
     <n_estimators>
     n_committees : int, optional
         How many committees; the whole part of the square root of ``n_estimators`` by default.
-    sampling : {"weights", "resample"}, default="weights"
-        Whether members are trained with weights, or on samples that are drawn by the weights. An
-        estimator that takes no weights is always given a sample.
+    <sampling>
     <class_weight>
     <stopping>
     <fitting>

@@ -17,7 +17,7 @@ from orfeon.boosting.adaboost_m2 import M2Scheme
 from orfeon.boosting.base import BOOSTED, BoostedEnsemble
 from orfeon.boosting.bounds import pseudo_loss_bound
 from orfeon.boosting.deciding import WeightedVoteMixin
-from orfeon.boosting.learners import EstimatorLearner, Sampling, TreeLearner, with_target
+from orfeon.boosting.learners import Sampling, binary_learner
 from orfeon.boosting.loop import Hears, Judgement, Learner, Scheme
 from orfeon.boosting.tallies import SupportTally, Tally
 from orfeon.ensembles.documentation import documented
@@ -128,12 +128,13 @@ class OutputCodeScheme(M2Scheme):
         -------
         Judgement
             Its vote has the sign of the colour of each class. A pseudo-loss of 1/2 or more does
-            not end the run: another colouring may be easier.
+            not end the run where another colouring may be easier.
         """
         judgement = super().judge(self._supports(said))
         signs = 2.0 * self.colouring - 1.0
         return judgement._replace(
-            vote=judgement.vote * signs, ends=judgement.ends and judgement.keep
+            vote=judgement.vote * signs,
+            ends=judgement.ends and (judgement.keep or self.n_classes <= 2),
         )
 
     @property
@@ -184,9 +185,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     <estimator>
     n_estimators : int, default=100
         Members at most.
-    sampling : {"weights", "resample"}, default="weights"
-        Whether members are trained with weights, or on samples that are drawn by the weights. An
-        estimator that takes no weights is always given a sample.
+    <sampling>
     <stopping>
     <fitting>
 
@@ -249,11 +248,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
         return CARTClassifier(max_depth=2) if self.estimator is None else self.estimator
 
     def _learner(self, data: Any, examples: Examples) -> Learner:
-        if not self._has_trees:
-            return EstimatorLearner(self.estimator_, data, 2, self.sampling)
-        self.estimator_._prepare(data)
-        binary = with_target(data, (data.y > 0).astype(np.int64), 2)
-        return TreeLearner(self.estimator_, binary, self.sampling, np.array([0, 1]))
+        return binary_learner(self.estimator_, data, self.sampling)
 
     def _scheme(self, examples: Examples) -> Scheme:
         return OutputCodeScheme(examples.labels, examples.weights, examples.n_classes)
@@ -264,6 +259,10 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
 
     def _as_shares(self, sums: Floats, total: Any) -> Floats:
         return np.asarray(sums / sums.sum(axis=1, keepdims=True))
+
+    @property
+    def _total_vote(self) -> Any:
+        return np.cumsum(np.abs(self.member_weights_), axis=0)[-1]
 
     def _hand_over(self, member: Any) -> None:
         """A member knows two colours, not the classes."""

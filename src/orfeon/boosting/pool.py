@@ -189,12 +189,16 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
 
     def _explain(self, run: Run) -> str | None:
         if not run.has_failed:
-            return None
+            return super()._explain(run)
         return (
             f"{type(self).__name__}: the best classifier of the pool errs on "
             f"{run.judgements[-1].error:.3g} of the weight, which is no better than chance; the "
             "ensemble is this one alone. Give a pool with stronger classifiers."
         )
+
+    def _keep_members(self, index: Integers) -> None:
+        self._chosen = list(self.chosen_[index])
+        super()._keep_members(index)
 
     # -- looking at the pool -------------------------------------------------------------------
 

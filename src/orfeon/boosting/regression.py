@@ -8,37 +8,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.base import BoostedEnsemble
 from orfeon.boosting.deciding import WeightedMedianMixin
-from orfeon.boosting.loop import Run
 from orfeon.trees.cart import CARTRegressor
 
 Floats = npt.NDArray[np.float64]
 
-#: The least vote of a member without error: ln(1e10) (Webb 2000).
-PERFECT = float(np.log(1e10))
 #: A prediction that is off by less than this share of the largest target is right but for rounding.
 ROUNDING = 1e-12
-
-
-def perfect_vote(total_vote: float) -> float:
-    """The vote of a member without error, which ends the run: it outweighs all others.
-
-    Parameters
-    ----------
-    total_vote : float
-        Sum of the votes of the others.
-
-    Returns
-    -------
-    float
-        Twice that, or more. The formula's would be infinite.
-
-    Examples
-    --------
-    >>> from orfeon.boosting.regression import perfect_vote
-    >>> round(perfect_vote(3.0), 2), perfect_vote(20.0)
-    (23.03, 40.0)
-    """
-    return max(PERFECT, 2.0 * total_vote)
+#: The same as a share of the range of the targets.
+_OF_RANGE = 1e-9
 
 
 def without_unit(weights: Floats) -> Floats:
@@ -96,7 +73,10 @@ def distances(said: npt.ArrayLike, targets: Floats) -> Floats:
             "examples; only numbers can be boosted."
         )
     away = np.abs(numbers - targets)
-    return np.where(away <= ROUNDING * np.abs(targets).max(), 0.0, away)
+    largest = np.abs(targets).max()
+    # Far from 0 the digits that are left must tell targets apart, and are not all taken for noise.
+    noise = max(min(ROUNDING * largest, _OF_RANGE * np.ptp(targets)), 4 * np.spacing(largest))
+    return np.where(away <= noise, 0.0, away)
 
 
 class MedianBooster(WeightedMedianMixin, BoostedEnsemble):
@@ -106,17 +86,6 @@ class MedianBooster(WeightedMedianMixin, BoostedEnsemble):
 
     def _base(self) -> object:
         return CARTRegressor(max_depth=3) if self.estimator is None else self.estimator
-
-    def _explain(self, run: Run) -> str | None:
-        words = super()._explain(run)
-        alone = len(self.members_) == 1 and self.n_estimators > 1
-        if words is None and alone and self.errors_[0] == 0 and np.ptp(run.scheme.labels) > 0:
-            return (
-                f"{type(self).__name__}: the first member makes no error on the training examples, "
-                "so there was nothing to boost and the ensemble is this member alone. Give a "
-                "weaker estimator, such as a tree of less depth."
-            )
-        return words
 
     @property
     def betas_(self) -> Floats:

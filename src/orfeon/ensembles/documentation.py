@@ -70,10 +70,16 @@ _TEXTS = {
     random_state : int, RandomState or None, default=None
         Fixes everything.
 """,
+    "sampling": """
+    sampling : {"weights", "resample"}, default="weights"
+        Whether members are trained with weights, or on samples that are drawn by the weights. An
+        estimator that takes no weights is always given a sample.
+""",
     "stopping": """
     n_iter_no_change : int, optional
         Boosting ends when this many members in a row did not lower the error on examples that are
-        set aside for that; the members up to the best are kept. By default nothing is set aside.
+        set aside for that; the members up to the best are then kept. By default nothing is set
+        aside.
     validation_fraction : float, default=0.1
         Which share of the examples, or of those of each class, is set aside.
     tol : float, default=0.0

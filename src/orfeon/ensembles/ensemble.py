@@ -251,19 +251,18 @@ class Ensemble(CallbackSupport, TabularEstimator):
             return impurity_importances(self.members_, self.estimator_._impurity)
         return self._mean_importances()
 
-    def _mean_importances(self) -> Floats:
+    def _mean_importances(self, weights: Floats | None = None) -> Floats:
         """Importances of members of any kind, averaged."""
         members = self.members_
         if not all(hasattr(e, "feature_importances_") for e in members.estimators):
             raise AttributeError(
                 f"the members of this {type(self).__name__} have no feature_importances_."
             )
-        total = np.zeros(self.n_features_in_)
-        for attributes, estimator in zip(
-            self.estimators_features_, members.estimators, strict=True
-        ):
-            total[attributes] += estimator.feature_importances_
-        return total / len(members)
+        each = np.zeros((len(members), self.n_features_in_))
+        chosen = self.estimators_features_
+        for row, attributes, estimator in zip(each, chosen, members.estimators, strict=True):
+            row[attributes] += estimator.feature_importances_
+        return np.asarray(np.average(each, axis=0, weights=weights))
 
 
 def _slice(X: Any, first: int, last: int) -> Any:

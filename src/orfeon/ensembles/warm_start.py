@@ -21,24 +21,25 @@ class Before:
 
     def __init__(self, members: Any, state: dict[str, Any]) -> None:
         self.members = members
-        self.history: list[tuple[range, str]] = state.get("_history", [])
+        self.history: list[tuple[range, str]] = []
+        if members is not None:
+            self.history = state.get("_history", [])
         self._state = state
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> Before:
         """Take note of a fitted ensemble before it is fitted again."""
         warm = getattr(ensemble, "warm_start", False) and hasattr(ensemble, "members_")
-        return cls(ensemble.members_, dict(ensemble.__dict__)) if warm else cls(None, {})
+        return cls(ensemble.members_ if warm else None, dict(ensemble.__dict__))
 
     @contextmanager
     def restored_on_failure(self, ensemble: Ensemble) -> Iterator[None]:
-        """Give a warm ensemble back as it was when what it is given is refused."""
+        """Give an ensemble back as it was when what it is given is refused."""
         try:
             yield
         except BaseException:
-            if self.members is not None:
-                ensemble.__dict__.clear()
-                ensemble.__dict__.update(self._state)
+            ensemble.__dict__.clear()
+            ensemble.__dict__.update(self._state)
             raise
 
     def check(self, ensemble: Ensemble, n_members: int) -> int:

@@ -299,6 +299,13 @@ class Prepared:
         )
 
 
+#: What the growing kernels are given after the ten arrays and numbers of the table.
+EACH_TREE = (
+    "settings", "labels", "weights", "moments", "targets", "limits", "min_decrease", "seeds",
+    "candidates", "table",
+)  # fmt: skip
+
+
 class Trees:
     """What some trees are to be grown from.
 
@@ -325,6 +332,11 @@ class Trees:
         self.seeds = np.array(seeds, dtype=np.uint64)
         ones = np.ones((1, table.n_rows), np.int64)
         self.weights = ones if weights is None else np.atleast_2d(weights)
+        for name, given in (("y", self.y), ("weights", self.weights)):
+            if given.shape[1] != table.n_rows:  # a kernel would read beyond its end
+                raise ValueError(
+                    f"{name} has {given.shape[1]} values for a table of {table.n_rows} rows."
+                )
         self.n_examples = None if n_examples is None else np.atleast_1d(n_examples)
         every = np.arange(table.n_attributes) if candidates is None else candidates
         self.candidates = np.atleast_2d(np.asarray(every, dtype=np.int64))

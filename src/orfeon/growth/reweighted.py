@@ -15,6 +15,7 @@ import numpy.typing as npt
 from orfeon.forest import NODE, Forest
 from orfeon.growth.engine import (
     _TIE,
+    EACH_TREE,
     Growth,
     Trees,
     _criteria,
@@ -30,7 +31,10 @@ from orfeon.table import Table
 Floats = npt.NDArray[np.float64]
 
 #: Where the kernels' arguments have what changes from tree to tree.
-_LABELS, _WEIGHTS, _MOMENTS, _LIMITS, _DECREASE, _SEEDS, _TABLE = 11, 12, 13, 15, 16, 17, 19
+_LABELS, _WEIGHTS, _MOMENTS, _LIMITS, _DECREASE, _SEEDS, _TABLE = (
+    10 + EACH_TREE.index(name)
+    for name in ("labels", "weights", "moments", "limits", "min_decrease", "seeds", "table")
+)
 
 #: Sums of weights up to this can be brought to 2**52 by a power of two.
 _MANY = 2.0**500
@@ -93,6 +97,11 @@ class ReweightedTrees:
         Forest
             The tree, the same as :func:`orfeon.growth.grow_forest` grows.
         """
+        if not len(labels) == len(weights) == self.table.n_rows:
+            raise ValueError(
+                f"labels and weights have {len(labels)} and {len(weights)} values for a table of "
+                f"{self.table.n_rows} rows."
+            )
         if labels is not self._labels:
             self._labels = labels
             self._arguments[_LABELS] = np.array(labels, dtype=np.uint16)[None]

@@ -119,18 +119,23 @@ def best_possible(criterion, total):
         if total[k] > 0:
             present += 1
             a, b, c = b, c, float(total[k])
-    if criterion == GINI_PAIR:
-        return float(total[1]) * (1.0 - 1e-10)
     if criterion == GINI_TWO:
         return b * c * (1.0 - 1e-10)
-    if present == 2:
-        return (b + c) * (1.0 - 1e-10)
-    if present == 3:
+    best = np.inf
+    whole = a + b + c
+    unsplit = (a * a + b * b + c * c) / whole
+    if criterion == GINI_PAIR:
+        best = float(total[1])
+        unsplit = best * best / whole
+    elif present == 2:
+        best = whole
+    elif present == 3:
         one = a + (b * b + c * c) / (b + c)
         two = b + (a * a + c * c) / (a + c)
         three = c + (a * a + b * b) / (a + b)
-        return max(one, max(two, three)) * (1.0 - 1e-10)
-    return np.inf
+        best = max(one, max(two, three))
+    # A little less, but more than the node has without a split.
+    return best - 1e-10 * (best - unsplit)
 
 
 @array_step

@@ -42,9 +42,7 @@ class OwnBoostedEnsemble(OwnEnsemble):
 
     def _keep(self, index: Integers) -> Any:
         smaller = copy(self.ensemble)
-        smaller.members_ = self.ensemble.members_.subset(index)
-        smaller.member_weights_ = self.ensemble.member_weights_[index]
-        smaller.errors_ = self.ensemble.errors_[index]
+        smaller._keep_members(index)
         smaller.n_estimators = len(index)
         smaller.warm_start = False
         # The weights of the examples are those after all members: nothing goes on from here.
