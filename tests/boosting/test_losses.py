@@ -317,3 +317,14 @@ def test_the_mean_of_equal_targets_is_the_target():
     for value in (0.1, 1e150, -3.5):
         y = np.full(7, value)
         assert SquaredError().start(y, np.full(7, 0.3)).tolist() == [value]
+
+
+def test_light_groups_are_not_lost_among_heavy_ones():
+    values, groups = np.array([5.0, 5.0, 7.0, 7.0, 9.0]), np.array([0, 0, 1, 1, 2])
+    for weights in (
+        [1e6, 1, 1e-12, 1e-12, 1e6],
+        [1e-300, 0, 1e250, 1e250, 1],
+        [1, 1, 1, 0, 2**-1070],
+    ):
+        found = grouped_quantiles(values, np.array(weights, float), groups, 4, 0.5)
+        assert found.tolist() == [5.0, 7.0, 9.0, 0.0]

@@ -71,6 +71,11 @@ def grouped_quantiles(
     order = np.argsort(values)
     narrow = groups.astype(np.int16) if n_groups < 1 << 15 else groups
     order = order[np.argsort(narrow[order], kind="stable")]
+    # One running sum over all groups: each weighs about 1 in it, or light ones would be lost among
+    # heavy ones. By powers of two, so that sums of counts stay exact.
+    totals = np.bincount(groups, weights=weights, minlength=n_groups)
+    powers = np.log2(totals, out=np.zeros(n_groups), where=totals > 0)
+    weights = weights * np.exp2(np.clip(-np.round(powers), -1000, 1000))[groups]
     running = np.cumsum(weights[order])
     ends = np.cumsum(np.bincount(groups, minlength=n_groups))
     after = np.concatenate([[0.0], running])[ends]
@@ -78,4 +83,4 @@ def grouped_quantiles(
     # Rounding of the share must not skip a value that just reaches it.
     wanted = before + share * (after - before) * (1.0 - 1e-12)
     at = np.minimum(np.searchsorted(running, wanted), len(values) - 1)
-    return np.asarray(np.where(after > before, values[order][at], 0.0), dtype=np.float64)
+    return np.asarray(np.where(totals > 0, values[order][at], 0.0), dtype=np.float64)
