@@ -74,8 +74,7 @@ def grouped_quantiles(
     # One running sum over all groups: each weighs about 1 in it, or light ones would be lost among
     # heavy ones. By powers of two, so that sums of counts stay exact.
     totals = np.bincount(groups, weights=weights, minlength=n_groups)
-    powers = np.log2(totals, out=np.zeros(n_groups), where=totals > 0)
-    weights = weights * np.exp2(np.clip(-np.round(powers), -1000, 1000))[groups]
+    weights = np.ldexp(weights, -np.frexp(totals)[1][groups])
     running = np.cumsum(weights[order])
     ends = np.cumsum(np.bincount(groups, minlength=n_groups))
     after = np.concatenate([[0.0], running])[ends]
