@@ -179,7 +179,7 @@ def test_staged_scores_are_those_of_prefixes_to_the_bit(k):
 
 def test_a_run_goes_on_as_if_it_had_never_ended():
     sample = problem("classes", 60, n_classes=3)
-    boost = boosting(sample, MultinomialLoss(3), n_rows_drawn=40, attributes=(3, 2))
+    boost = boosting(sample, MultinomialLoss(3), n_drawn=40, attributes=(3, 2))
     whole, _, _ = run(boost, 9)
     part, _, _ = run(boost, 4)
     scores = np.ascontiguousarray(part.scores(sample.X).T)
@@ -187,12 +187,29 @@ def test_a_run_goes_on_as_if_it_had_never_ended():
     assert_same_forest(Forest.concatenate([part.forest, *more]), whole.forest)
 
 
+def test_copies_are_drawn_one_by_one():
+    """As many of each row as from an urn with all copies, and a factor on them is kept."""
+    copies = np.array([1.0, 3.0, 6.0, 40.0, 50.0])
+    factors = np.array([0.5, 1.0, 2.0, 1.0, 1.0])
+    sample = Sample(np.arange(5.0)[:, None], np.arange(5.0), factors * copies, copies)
+    assert sample.n_examples == 100
+    assert sample.take(np.arange(5) < 3).n_examples == 10
+    boost = boosting(sample, SquaredError(), n_drawn=30)
+    drawn = np.array([boost._draw(at)[0] for at in range(400)]) / factors
+    np.testing.assert_array_equal(drawn, np.rint(drawn))
+    assert (drawn.sum(axis=1) == 30).all()
+    assert (drawn <= copies).all()
+    mean, variance = 0.3 * copies, 0.3 * copies * (1 - copies / 100) * 70 / 99
+    assert (np.abs(drawn.mean(axis=0) - mean) < 4 * np.sqrt(variance / 400)).all()
+    np.testing.assert_allclose(drawn.var(axis=0), variance, rtol=0.3)
+
+
 def test_each_round_sees_its_share_of_the_examples():
     sample = problem("squared", 50)._replace(weights=np.ones(50))
-    model, _, _ = run(boosting(sample, SquaredError(), n_rows_drawn=20), 8)
+    model, _, _ = run(boosting(sample, SquaredError(), n_drawn=20), 8)
     roots = model.forest.node_weight[model.forest.tree_start[:-1]]
     assert roots.tolist() == [20.0] * 8
-    boost = boosting(sample, SquaredError(), n_rows_drawn=20)
+    boost = boosting(sample, SquaredError(), n_drawn=20)
     drawn = np.array([boost._draw(at)[0] for at in range(200)])
     assert (drawn.sum(axis=1) == 20).all()
     # Each example is drawn 0.4 * 200 = 80 times, give or take 4.5 standard deviations of 6.9.

@@ -42,11 +42,17 @@ _SEEDS_AT_ONCE = 64
 
 
 class Sample(NamedTuple):
-    """Examples: encoded rows, targets or class codes, weights."""
+    """Examples: encoded rows, targets or class codes, weights, and how many copies a row is."""
 
     X: Floats
     y: npt.NDArray[Any]
     weights: Floats
+    copies: Floats | None = None  # one each by default
+
+    @property
+    def n_examples(self) -> int:
+        """How many examples there are, each copy of a row for itself."""
+        return len(self.y) if self.copies is None else int(self.copies.sum())
 
     def take(self, mask: npt.NDArray[np.bool_]) -> Sample:
         """Some of the examples.
@@ -61,7 +67,8 @@ class Sample(NamedTuple):
         Sample
             Them alone.
         """
-        return Sample(self.X[mask], self.y[mask], self.weights[mask])
+        copies = None if self.copies is None else self.copies[mask]
+        return Sample(self.X[mask], self.y[mask], self.weights[mask], copies)
 
 
 class AdditiveModel:
@@ -221,13 +228,14 @@ class Boosting:
     trees : ResidualTrees
         What grows trees on the examples' attributes.
     sample : Sample
-        The examples, of weights of about 1 on average.
+        The examples. Their weights are whole numbers, or about 1 on average.
     learning_rate : float
         Share of what the leaves say that is added.
     sequence : numpy.random.SeedSequence
         Root of all randomness.
-    n_rows_drawn : int, optional
-        Examples that each round sees, drawn without replacement; all by default.
+    n_drawn : int, optional
+        Examples that each round sees, drawn without replacement; all by default. Copies are drawn
+        one by one.
     attributes : tuple of two int, optional
         How many attributes there are, and how many of them are drawn for each tree; all by default.
     """
@@ -237,7 +245,7 @@ class Boosting:
     sample: Sample
     learning_rate: float
     sequence: np.random.SeedSequence
-    n_rows_drawn: int | None = None
+    n_drawn: int | None = None
     attributes: tuple[int, int] | None = None
 
     def rounds(self, scores: Floats, first: int = 0) -> Iterator[Stage]:
@@ -288,21 +296,29 @@ class Boosting:
 
     def _draw(self, at: int) -> tuple[Floats, npt.NDArray[np.int64] | None]:
         """The weights of a round, and the attributes of its trees."""
-        if self.n_rows_drawn is None and self.attributes is None:
+        if self.n_drawn is None and self.attributes is None:
             return self.sample.weights, None
         rng = member_generator(self.sequence, at)
         weights, candidates = self.sample.weights, None
-        if self.n_rows_drawn is not None:
-            n_rows = len(weights)
-            rows = rng.choice(n_rows, self.n_rows_drawn, replace=False, shuffle=False)
-            drawn = np.zeros(n_rows)
-            drawn[rows] = weights[rows]
+        if self.n_drawn is not None:
+            drawn = self._draw_weights(self.n_drawn, rng)
             # Examples of weight 0 cannot make a sample.
             weights = drawn if drawn.any() else weights
         if self.attributes is not None:
             n_trees = self.loss.n_scores
             candidates = np.stack([draw_attributes(*self.attributes, rng) for _ in range(n_trees)])
         return weights, candidates
+
+    def _draw_weights(self, n_drawn: int, rng: np.random.Generator) -> Floats:
+        """The weights of a sample without replacement."""
+        weights, copies = self.sample.weights, self.sample.copies
+        if copies is not None:
+            each = rng.multivariate_hypergeometric(copies.astype(np.int64), n_drawn)
+            return weights * each / copies
+        rows = rng.choice(len(weights), n_drawn, replace=False, shuffle=False)
+        drawn = np.zeros(len(weights))
+        drawn[rows] = weights[rows]
+        return drawn
 
 
 def split_gains(forest: Forest, means: Floats) -> Floats:

@@ -25,6 +25,7 @@ from orfeon.boosting.gradient import (
     fill_inner_values,
     split_gains,
 )
+from orfeon.boosting.gradient_examples import gather_examples
 from orfeon.boosting.losses import Loss
 from orfeon.boosting.stopping import (
     Patience,
@@ -37,12 +38,12 @@ from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.ensemble import Ensemble
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.setting_aside import set_aside
-from orfeon.ensembles.units import as_units
 from orfeon.forest import Forest
 from orfeon.growth import Growth
 from orfeon.growth.residuals import ExactTrees, ResidualTrees
 from orfeon.progress import Progress, report_progress
 from orfeon.table import Table
+from orfeon.tabular import are_counts
 from orfeon.tabular import n_examples as count_examples
 from orfeon.trees import CARTRegressor
 from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
@@ -181,13 +182,13 @@ class GradientBoosting(Ensemble):
         with self._restored_on_failure() as before:
             of_trees = {name: getattr(self, name) for name in _OF_TREES}
             self.estimator_ = CARTRegressor(**of_trees)
-            data, _ = as_units(self._read(X, y, sample_weight))
+            data = self._read(X, y, sample_weight)
+            sample, _ = gather_examples(data)
             loss = self._make_loss(data.n_classes)
             model = self._go_on_from(before, loss)
             self._fitted_loss = loss
             if model is None:
                 self._sequence = data.seeds
-            sample = Sample(data.X, data.y, _scaled(data.weighted_by_class))
             n_rounds = self.n_estimators - (0 if model is None else model.n_rounds)
             if self._cross_validates:
                 n_rounds += self.n_estimators
@@ -284,16 +285,16 @@ class GradientBoosting(Ensemble):
 
     def _boosting(self, sample: Sample, loss: Loss) -> Boosting:
         """What stays the same from round to round."""
-        n_rows, n_attributes = sample.X.shape
-        n_drawn = max(1, int(self.subsample * n_rows))
+        n_examples, n_attributes = sample.n_examples, sample.X.shape[1]
+        n_drawn = max(1, int(self.subsample * n_examples))
         n_of_tree = self._attributes_per_tree(n_attributes)
         return Boosting(
             loss,
-            self._trees(sample, n_drawn / n_rows, n_of_tree),
+            self._trees(sample, n_drawn / n_examples, n_of_tree),
             sample,
             self.learning_rate,
             self._sequence,
-            n_drawn if n_drawn < n_rows else None,
+            n_drawn if n_drawn < n_examples else None,
             (n_attributes, n_of_tree) if n_of_tree < n_attributes else None,
         )
 
@@ -307,7 +308,12 @@ class GradientBoosting(Ensemble):
 
     def _trees(self, sample: Sample, share: float, n_of_tree: int) -> ResidualTrees:
         """What grows the trees: the exact search, or that over bins."""
-        n_examples = share * count_examples(sample.weights)
+        weights, copies = sample.weights, sample.copies
+        # Where weights are no counts, so many examples are of average weight.
+        n_average = None if copies is None else share * float(copies[weights > 0].sum())
+        n_examples = share * count_examples(weights)
+        if n_average is not None and not are_counts(weights):
+            n_examples = n_average
         at_node = self.max_features
         if isinstance(at_node, int | np.integer):
             attributes_per_node(at_node, sample.X.shape[1])  # refuses too many
@@ -326,11 +332,12 @@ class GradientBoosting(Ensemble):
             from orfeon.growth.histogram import HistogramTrees
 
             trees: ResidualTrees = HistogramTrees(
-                sample.X, self.schema_, growth, max_bins=self.max_bins, n_jobs=self._n_threads
-            )
+                sample.X, self.schema_, growth, max_bins=self.max_bins, copies=copies,
+                n_examples=n_average, n_jobs=self._n_threads,
+            )  # fmt: skip
             return trees
         table = Table(sample.X, self.schema_)
-        return ExactTrees(table, sample.X, growth, n_jobs=self._n_threads)
+        return ExactTrees(table, sample.X, growth, n_examples=n_average, n_jobs=self._n_threads)
 
     @property
     def _n_threads(self) -> int:
@@ -351,9 +358,9 @@ class GradientBoosting(Ensemble):
             held &= np.bincount(sample.y[~held], minlength=self.n_classes_)[sample.y] > 0
         if not held.any():
             warnings.warn(
-                f"validation_fraction={self.validation_fraction} sets none of the {len(sample.y)} "
-                "examples aside, so nothing says when to stop: boosting goes on up to "
-                f"n_estimators={self.n_estimators}.",
+                f"validation_fraction={self.validation_fraction} sets none of the "
+                f"{sample.n_examples} examples aside, so nothing says when to stop: boosting goes "
+                f"on up to n_estimators={self.n_estimators}.",
                 UserWarning,
                 stacklevel=5,
             )
@@ -374,7 +381,7 @@ class GradientBoosting(Ensemble):
         if len(present) < 2:
             raise ValueError(
                 "early_stopping='cv' needs two different examples at least, and those of "
-                f"n_samples={len(fold)} are all the same; use n_iter_no_change=None."
+                f"n_samples={sample.n_examples} are all the same; use n_iter_no_change=None."
             )
         folds = [self._fold(sample, loss, fold == k) for k in present]
         shares = np.bincount(fold, weights=sample.weights)[present]
@@ -434,13 +441,3 @@ class GradientBoosting(Ensemble):
         )
         whole = total.sum()
         return np.asarray(total / whole if whole > 0 else total, dtype=np.float64)
-
-
-def _scaled(weights: Floats) -> Floats:
-    """Weights of about 1 on average, of exactly 1 where all are equal."""
-    if (weights == weights[0]).all():
-        return np.ones(len(weights))
-    # By powers of two, so that no bit is lost; first to where no mean can overflow.
-    for largest in (np.max, np.mean):
-        weights = weights * np.exp2(-np.round(np.log2(largest(weights))))
-    return weights

@@ -26,6 +26,8 @@ Integers = npt.NDArray[np.int64]
 
 #: A code is a byte, and one of them is for missing values.
 MOST_BINS = 255
+#: Copies of examples that are sorted at most, where there are not more rows.
+_MOST_COPIES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,13 @@ class Bins:
         return np.asarray(self.codes[word] >> np.uint64(8 * place)).astype(np.uint8)
 
 
-def bin_table(X: Floats, schema: Schema, max_bins: int = MOST_BINS, n_threads: int = 1) -> Bins:
+def bin_table(
+    X: Floats,
+    schema: Schema,
+    max_bins: int = MOST_BINS,
+    n_threads: int = 1,
+    copies: Floats | None = None,
+) -> Bins:
     """Cut every attribute into bins.
 
     Parameters
@@ -85,6 +93,9 @@ def bin_table(X: Floats, schema: Schema, max_bins: int = MOST_BINS, n_threads: i
         Bins of an attribute at most, from 2 to 255; missing values have one more.
     n_threads : int, default=1
         Threads, of which each bins some of the attributes.
+    copies : ndarray of shape (n_rows,), optional
+        How many examples each row is, at least 1; one by default. Bins hold about as many examples
+        each.
 
     Returns
     -------
@@ -110,17 +121,18 @@ def bin_table(X: Floats, schema: Schema, max_bins: int = MOST_BINS, n_threads: i
     low, high = np.zeros((2, n_attributes, max_bins))
     categories = [np.zeros(0, np.uint8)] * n_attributes
     is_categorical = schema.is_categorical
+    each = _in_memory(copies)
 
     def code(j: int) -> None:
         column = np.ascontiguousarray(X[:, j])
         own = codes[j // PER_WORD].view(np.uint8)
         if is_categorical[j]:
-            categories[j] = _bin_categories(column, int(schema.n_categories[j]), max_bins)
+            categories[j] = _bin_categories(column, int(schema.n_categories[j]), max_bins, each)
             n_bins[j] = int(categories[j].max(initial=0)) + 1
             code_categories(column, categories[j], n_bins[j], own, j % PER_WORD)
         else:
-            known = np.sort(column)  # missing values come last
-            known = known[: n_rows - int(np.isnan(known).sum())]
+            known = np.sort(column if each is None else np.repeat(column, each))
+            known = known[: len(known) - int(np.isnan(known).sum())]  # missing values come last
             counts = np.empty(len(known), np.int64)
             # A column of missing values only has an empty bin before theirs.
             n_bins[j] = cut_into_bins(known, max_bins, low[j], high[j], counts) or 1
@@ -142,11 +154,23 @@ def bin_table(X: Floats, schema: Schema, max_bins: int = MOST_BINS, n_threads: i
     return Bins(codes, n_bins, offset.astype(np.uint64), lows, highs, categories)
 
 
-def _bin_categories(column: Floats, n_categories: int, max_bins: int) -> npt.NDArray[np.uint8]:
+def _in_memory(copies: Floats | None) -> npt.NDArray[np.int64] | None:
+    """Copies in the same proportions, but fewer of them where there is no room for all."""
+    if copies is None:
+        return None
+    least = max(1.0, float(copies.sum()) / max(_MOST_COPIES, len(copies)))
+    return np.maximum(np.rint(copies / least), 1).astype(np.int64)
+
+
+def _bin_categories(
+    column: Floats, n_categories: int, max_bins: int, copies: npt.NDArray[np.int64] | None
+) -> npt.NDArray[np.uint8]:
     """The bin of each category: its code, or one for the rarest when there are too many."""
     if n_categories <= max_bins:
         return np.arange(n_categories, dtype=np.uint8)
-    counts = np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=n_categories)
+    known = ~np.isnan(column)
+    of_known = None if copies is None else copies[known]
+    counts = np.bincount(column[known].astype(np.int64), of_known, minlength=n_categories)
     frequent = np.sort(np.argsort(-counts, kind="stable")[: max_bins - 1])
     bins = np.full(n_categories, max_bins - 1, np.uint8)
     bins[frequent] = np.arange(max_bins - 1)

@@ -67,6 +67,8 @@ class HistogramTrees:
         How trees are grown: the best split by variance, within its limits.
     max_bins : int, default=255
         Bins of an attribute at most.
+    copies : ndarray of shape (n_rows,), optional
+        How many examples each row is, for the bins to hold about as many each; one by default.
     n_examples : float, optional
         How many examples fractional weights stand for; as many as are positive by default.
     n_jobs : int, optional
@@ -92,6 +94,7 @@ class HistogramTrees:
         growth: Growth | None = None,
         *,
         max_bins: int = MOST_BINS,
+        copies: Floats | None = None,
         n_examples: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -105,7 +108,7 @@ class HistogramTrees:
         _check_growth(self.growth)
         self.n_jobs = 1 if n_jobs is None or config.DISABLE_JIT else effective_n_jobs(n_jobs)
         self._n_threads = self.n_jobs if len(X) >= _WORTH_THREADS else 1
-        self.bins = bin_table(self.X, self.schema, max_bins, self._n_threads)
+        self.bins = bin_table(self.X, self.schema, max_bins, self._n_threads, copies)
         self.n_examples = None if n_examples is None else np.array([n_examples])
         self._n_categories = self.schema.n_categories
         self._all_attributes = np.arange(X.shape[1])[None]

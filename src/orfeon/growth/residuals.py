@@ -237,6 +237,8 @@ class ExactTrees:
         The encoded rows that the table was made from.
     growth : Growth
         How trees are grown; the criterion is the variance.
+    n_examples : float, optional
+        How many examples fractional weights stand for; as many as are positive by default.
     n_jobs : int, default=1
         Threads, of which each grows some of the trees of a round. They are left alone where the
         examples are few.
@@ -260,11 +262,14 @@ class ExactTrees:
         table: Table,
         X: Floats,
         growth: Growth,
+        *,
+        n_examples: float | None = None,
         n_jobs: int = 1,
     ) -> None:
         self.table = table
         self.X = X
         self.growth = growth
+        self.n_examples = None if n_examples is None else np.array([n_examples])
         self.n_jobs = n_jobs if table.n_rows >= _WORTH_THREADS else 1
         self._kernel = _kernel(growth, table)
         self._columns = _columns(table, growth)
@@ -331,7 +336,7 @@ class ExactTrees:
         """The weights as integers; made once for weights that do not change."""
         if self._known is None or self._known.given is not weights:
             check_weights(weights, n_trees, self.table.n_rows)
-            whole = whole_weights(np.atleast_2d(weights))
+            whole = whole_weights(np.atleast_2d(weights), self.n_examples)
             variants = np.full(len(whole.exact), VARIANCE)
             limits = _limits(self.growth, variants, whole)
             self._known = _Weights(weights, whole, limits, FixedPoint(whole))
