@@ -11,6 +11,7 @@ from tests.shared import assert_same_forest
 from orfeon import GradientBoostingClassifier, GradientBoostingRegressor
 from orfeon.boosting import gradient_base
 from orfeon.datasets import make_waveform
+from orfeon.growth import histogram
 
 # -- warm start ------------------------------------------------------------------------------------
 
@@ -108,6 +109,51 @@ def test_other_attributes_or_classes_are_no_warm_start(waveform):
         np.testing.assert_array_equal(model.predict_proba(X), expected)
 
 
+@pytest.mark.parametrize("loss", ["squared_error", "quantile"])
+def test_other_examples_are_no_warm_start(friedman, loss):
+    X, y = friedman
+    model = GradientBoostingRegressor(loss=loss, n_estimators=2, warm_start=True, random_state=0)
+    expected = model.fit(X, y).predict(X)
+    model.set_params(n_estimators=4)
+    for others in ((X[1:], y[1:]), (X, y + 1.0), (X, y, np.arange(200) + 1)):
+        with pytest.raises(ValueError, match="goes on with the examples of the fit before"):
+            model.fit(*others)
+        np.testing.assert_array_equal(model.predict(X), expected)
+    order = np.random.default_rng(0).permutation(200)
+    cold = GradientBoostingRegressor(loss=loss, n_estimators=4, random_state=0).fit(X, y)
+    assert_same_forest(model.fit(X[order], y[order]).forest_, cold.forest_)
+
+
+def test_a_warm_start_without_more_rounds_says_so(friedman):
+    model = GradientBoostingRegressor(n_estimators=2, warm_start=True, random_state=0)
+    expected = model.fit(*friedman).train_loss_
+    with pytest.warns(UserWarning, match="n_estimators=2, as many as there are: no member") as said:
+        model.fit(*friedman)
+    assert said[0].filename == __file__
+    np.testing.assert_array_equal(model.train_loss_, expected)
+
+
+# -- rounds that do harm ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GradientBoostingRegressor(learning_rate=2.5, n_estimators=10, random_state=0),
+        GradientBoostingClassifier(learning_rate=50.0, n_estimators=10, random_state=0),
+    ],
+    ids=str,
+)
+def test_a_learning_rate_that_does_harm_is_told(model):
+    X, y = data(model)
+    with pytest.warns(UserWarning, match="give a smaller learning_rate") as said:
+        model.fit(X, y)
+    assert said[0].filename == __file__
+    assert f"learning_rate={model.learning_rate} is too large" in str(said[0].message)
+    constant = np.log(3) if isinstance(model, GradientBoostingClassifier) else 0.5 * y.var()
+    assert model.train_loss_[-1] > 0.9 * constant
+
+
 # -- early stopping --------------------------------------------------------------------------------
 
 
@@ -180,3 +226,60 @@ def test_without_examples_to_set_aside_nothing_stops():
         assert model.fit(X, y).n_estimators_ == 7
     with pytest.raises(ValueError, match=r"early_stopping='cv' needs two different examples"):
         model.set_params(early_stopping="cv").fit(X, y)
+
+
+@pytest.mark.parametrize("early_stopping", ["validation", "cv"])
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile"])
+def test_the_unit_of_the_targets_does_not_decide_when_to_stop(friedman, loss, early_stopping):
+    X, y = friedman
+    model = GradientBoostingRegressor(
+        loss=loss, n_estimators=60, n_iter_no_change=3, tol=0.01, early_stopping=early_stopping,
+        n_folds=3, learning_rate=0.3, random_state=0,
+    )  # fmt: skip
+    plain = clone(model).fit(X, y)
+    small = clone(model).fit(X, y * 2.0**-10)
+    assert 2 < plain.n_estimators_ < 60
+    assert small.n_estimators_ == plain.n_estimators_
+    np.testing.assert_allclose(small.predict(X) * 2.0**10, plain.predict(X), rtol=1e-9)
+
+
+def test_tol_is_a_share_of_the_loss_of_the_constant(friedman):
+    X, y = friedman
+    model = GradientBoostingRegressor(
+        n_estimators=100, n_iter_no_change=1, tol=0.02, validation_fraction=0.25, random_state=0
+    ).fit(X, y)
+    curve, best = model.validation_loss_, model.n_estimators_
+    # What is set aside is what the training loss leaves of the loss of all.
+    whole, inside = 0.5 * np.mean((y - model.init_[0]) ** 2), model.forest_.node_weight[0]
+    assert inside == 150
+    all_losses = 0.5 * np.mean((y - next(model.staged_predict(X))) ** 2)
+    assert 4 * all_losses - 3 * model.train_loss_[0] == pytest.approx(curve[0], rel=1e-9)
+    falls = -np.diff(curve[: best + 1])
+    assert falls[-1] <= 0.02 * 1.5 * whole
+    assert falls[:-1].min() > 0.02 * 0.67 * whole
+
+
+def test_no_validation_loss_of_an_earlier_fit_is_left(friedman):
+    X, y = friedman
+    model = GradientBoostingRegressor(n_estimators=3, n_iter_no_change=2, random_state=0)
+    assert len(model.fit(X, y).validation_loss_) == 3
+    with pytest.warns(UserWarning, match="sets none of the 2 examples aside"):
+        model.fit(X[:2], y[:2])
+    assert not hasattr(model, "validation_loss_")
+
+
+def test_folds_share_the_threads(friedman, monkeypatch):
+    n_jobs = []
+
+    class Trees(histogram.HistogramTrees):
+        def __init__(self, *data, **how):
+            n_jobs.append(how["n_jobs"])
+            super().__init__(*data, **how)
+
+    monkeypatch.setattr(histogram, "HistogramTrees", Trees)
+    for given in (1, 2, 6):
+        GradientBoostingRegressor(
+            n_estimators=2, n_iter_no_change=2, early_stopping="cv", n_folds=3, n_jobs=given,
+            tree_method="histogram",
+        ).fit(*friedman)  # fmt: skip
+    assert n_jobs == [1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 6]

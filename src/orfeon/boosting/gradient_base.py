@@ -135,6 +135,7 @@ class GradientBoosting(Ensemble):
     validation_loss_: Floats
     _model: AdditiveModel
     _gains: Floats
+    _examples: str
 
     loss: str
     learning_rate: float
@@ -183,7 +184,7 @@ class GradientBoosting(Ensemble):
             of_trees = {name: getattr(self, name) for name in _OF_TREES}
             self.estimator_ = CARTRegressor(**of_trees)
             data = self._read(X, y, sample_weight)
-            sample, _ = gather_examples(data)
+            sample, self._examples = gather_examples(data)
             loss = self._make_loss(data.n_classes)
             model = self._go_on_from(before, loss)
             self._fitted_loss = loss
@@ -227,6 +228,18 @@ class GradientBoosting(Ensemble):
                 "warm_start=True goes on with the attributes, the classes and the loss of the fit "
                 "before, and these are others; use warm_start=False to begin anew."
             )
+        if self._examples != before["_examples"]:
+            raise ValueError(
+                "warm_start=True goes on with the examples of the fit before and their weights, "
+                "and these are others; use warm_start=False to begin anew."
+            )
+        if self.n_estimators == model.n_rounds:
+            warnings.warn(
+                f"warm_start=True and n_estimators={self.n_estimators}, as many as there are: no "
+                "member is trained.",
+                UserWarning,
+                stacklevel=4,
+            )
         return model
 
     @property
@@ -238,23 +251,36 @@ class GradientBoosting(Ensemble):
     ) -> None:
         """Boost on these examples, or on those of them that are not set aside."""
         training, n_rounds, watch = sample, self.n_estimators, None
-        if self.n_iter_no_change is None:
-            self.__dict__.pop("validation_loss_", None)
-        elif self.early_stopping == "cv":
+        self.__dict__.pop("validation_loss_", None)
+        if self._cross_validates:
             n_rounds = self._cross_validate(sample, loss, progress)
-        else:
+        elif self.n_iter_no_change is not None:
             training, held = self._set_aside(sample)
         loss = loss.measured(training.y, training.weights)
         start = loss.start(training.y, training.weights) if model is None else model.start
         if training is not sample:
             watch = Watch(Validation(loss, held, start), self._patience(), model)
         run = _Run(start, model, self)
-        self._boost(run, self._boosting(training, loss), n_rounds, watch, progress)
+        boosting = self._boosting(training, loss, self._n_threads)
+        self._boost(run, boosting, n_rounds, watch, progress)
         if watch is not None:
             self.validation_loss_ = np.array(watch.patience.losses)
             n_rounds = watch.patience.best if watch.ended else n_rounds
         for name, value in run.fitted(min(n_rounds, run.n_rounds)).items():
             setattr(self, name, value)
+        self._check_learnt(Validation(loss, training, start).loss_now())
+
+    def _check_learnt(self, before: float) -> None:
+        """Warn where the rounds did more harm than good."""
+        after = self.train_loss_[-1]
+        if after > before * (1.0 + 1e-9):  # not by rounding
+            warnings.warn(
+                f"learning_rate={self.learning_rate} is too large: the loss of the training "
+                f"examples is {after:.6g} after {self.n_estimators_} rounds, and {before:.6g} with "
+                "a constant; give a smaller learning_rate.",
+                UserWarning,
+                stacklevel=5,
+            )
 
     def _boost(
         self,
@@ -283,14 +309,14 @@ class GradientBoosting(Ensemble):
             if run.n_rounds >= n_rounds or progress.stop_requested:
                 return
 
-    def _boosting(self, sample: Sample, loss: Loss) -> Boosting:
+    def _boosting(self, sample: Sample, loss: Loss, n_threads: int) -> Boosting:
         """What stays the same from round to round."""
         n_examples, n_attributes = sample.n_examples, sample.X.shape[1]
         n_drawn = max(1, int(self.subsample * n_examples))
         n_of_tree = self._attributes_per_tree(n_attributes)
         return Boosting(
             loss,
-            self._trees(sample, n_drawn / n_examples, n_of_tree),
+            self._trees(sample, n_drawn / n_examples, n_of_tree, n_threads),
             sample,
             self.learning_rate,
             self._sequence,
@@ -306,7 +332,7 @@ class GradientBoosting(Ensemble):
             )
         return attributes_per_node(wanted, n_attributes) or n_attributes
 
-    def _trees(self, sample: Sample, share: float, n_of_tree: int) -> ResidualTrees:
+    def _trees(self, sample: Sample, share: float, n_of_tree: int, n_threads: int) -> ResidualTrees:
         """What grows the trees: the exact search, or that over bins."""
         weights, copies = sample.weights, sample.copies
         # Where weights are no counts, so many examples are of average weight.
@@ -333,11 +359,11 @@ class GradientBoosting(Ensemble):
 
             trees: ResidualTrees = HistogramTrees(
                 sample.X, self.schema_, growth, max_bins=self.max_bins, copies=copies,
-                n_examples=n_average, n_jobs=self._n_threads,
+                n_examples=n_average, n_jobs=n_threads,
             )  # fmt: skip
             return trees
         table = Table(sample.X, self.schema_)
-        return ExactTrees(table, sample.X, growth, n_examples=n_average, n_jobs=self._n_threads)
+        return ExactTrees(table, sample.X, growth, n_examples=n_average, n_jobs=n_threads)
 
     @property
     def _n_threads(self) -> int:
@@ -383,7 +409,9 @@ class GradientBoosting(Ensemble):
                 "early_stopping='cv' needs two different examples at least, and those of "
                 f"n_samples={sample.n_examples} are all the same; use n_iter_no_change=None."
             )
-        folds = [self._fold(sample, loss, fold == k) for k in present]
+        # The folds are boosted side by side; threads that are left help each of them.
+        n_threads = max(1, self._n_threads // len(present))
+        folds = [self._fold(sample, loss, fold == k, n_threads) for k in present]
         shares = np.bincount(fold, weights=sample.weights)[present]
         patience = self._patience()
 
@@ -398,14 +426,14 @@ class GradientBoosting(Ensemble):
         return patience.best if ended else len(patience.losses)
 
     def _fold(
-        self, sample: Sample, loss: Loss, held: npt.NDArray[np.bool_]
+        self, sample: Sample, loss: Loss, held: npt.NDArray[np.bool_], n_threads: int
     ) -> tuple[Iterator[Stage], Validation]:
         """The rounds without a fold, and the fold."""
         training = sample.take(~held)
         loss = loss.measured(training.y, training.weights)
         start = loss.start(training.y, training.weights)
         scores = np.repeat(start[:, None], len(training.y), axis=1)
-        rounds = self._boosting(training, loss).rounds(scores)
+        rounds = self._boosting(training, loss, n_threads).rounds(scores)
         return rounds, Validation(loss, sample.take(held), start)
 
     # -- asking the model ----------------------------------------------------------------------

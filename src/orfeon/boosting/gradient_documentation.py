@@ -47,7 +47,8 @@ _STOPPING = """
     n_folds : int, default=5
         Folds, with ``early_stopping="cv"``.
     tol : float, default=1e-4
-        A loss must be lower than the least so far by more than this to be an improvement.
+        A loss must be lower than the least so far by more than this, as a share of the loss of the
+        constant ``init_``, to be an improvement.
 """
 _ATTRIBUTES = """
     init_ : ndarray of shape (n_scores,)
@@ -59,7 +60,10 @@ _ATTRIBUTES = """
     validation_loss_ : ndarray
         With ``n_iter_no_change``: the loss that stopping went by, after each round that was tried.
     members_, forest_ : Forest
-        The trees, round after round; their values are what they add to the scores.
+        The trees, round after round; their values are what they add to the scores. With more than
+        two classes, each round has one tree for each of ``classes_``, in this order. The columns of
+        ``apply`` are these trees: tree k of round r, counted from 0, is column
+        ``r * len(init_) + k``.
     estimators_ : sequence
         The trees as estimators, made when they are asked for.
     feature_importances_ : ndarray of shape (n_attributes,)

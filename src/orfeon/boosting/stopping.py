@@ -25,13 +25,15 @@ class Patience:
     n_rounds : int
         How many rounds in a row may bring nothing.
     tol : float
-        A loss must be lower than the least so far by more than this.
+        A loss must be lower than the least so far by more than this, as a share of the loss that
+        the curve begins from.
 
     Examples
     --------
     >>> from orfeon.boosting.stopping import Patience
-    >>> patience = Patience(2, 0.0)
-    >>> [patience.ends(loss) for loss in (3.0, 1.0, 2.0, 1.0)], patience.best
+    >>> patience = Patience(2, 0.1)
+    >>> patience.begin(4.0)
+    >>> [patience.ends(loss) for loss in (3.0, 1.0, 0.7, 0.61)], patience.best
     ([False, False, False, True], 2)
     """
 
@@ -40,6 +42,17 @@ class Patience:
         self.tol = tol
         self.losses: list[float] = []
         self.best = 0
+        self._least_gain = 0.0
+
+    def begin(self, loss: float) -> None:
+        """Say what the curve begins from.
+
+        Parameters
+        ----------
+        loss : float
+            The loss before the first round.
+        """
+        self._least_gain = self.tol * loss
 
     def ends(self, loss: float) -> bool:
         """Add the loss of a round.
@@ -54,7 +67,7 @@ class Patience:
         bool
             Whether there were too many rounds since the best one.
         """
-        if not self.losses or loss < self.losses[self.best - 1] - self.tol:
+        if not self.losses or loss < self.losses[self.best - 1] - self._least_gain:
             self.best = len(self.losses) + 1
         self.losses.append(loss)
         return len(self.losses) - self.best >= self.n_rounds
@@ -92,7 +105,7 @@ class Validation:
             The loss with them.
         """
         self.scores += values_of(forest, self.sample.X)
-        return self._loss()
+        return self.loss_now()
 
     def replay(self, model: AdditiveModel) -> list[float]:
         """Add the rounds of a model that starts from the same scores.
@@ -110,10 +123,17 @@ class Validation:
         losses = []
         for scores in model.staged(self.sample.X):
             self.scores = np.ascontiguousarray(scores.T)
-            losses.append(self._loss())
+            losses.append(self.loss_now())
         return losses
 
-    def _loss(self) -> float:
+    def loss_now(self) -> float:
+        """The loss with the trees so far.
+
+        Returns
+        -------
+        float
+            The weighted mean loss.
+        """
         return self.loss.value(self.sample.y, self.scores, self.sample.weights)
 
 
@@ -136,6 +156,7 @@ class Watch:
         self.validation = validation
         self.patience = patience
         self.ended = False
+        patience.begin(validation.loss_now())
         for loss in [] if model is None else validation.replay(model):
             self.ended = self.ended or patience.ends(loss)
 
@@ -192,6 +213,8 @@ def cross_validated_rounds(
         rounds, validation = fold
         return validation.add(next(rounds).forest)
 
+    starts = np.array([validation.loss_now() for _, validation in folds])
+    patience.begin(float(np.sum(shares * starts)))
     with ThreadPoolExecutor(n_jobs) as threads:
         side_by_side = map if n_jobs == 1 else threads.map
         for _ in range(n_rounds):
@@ -233,7 +256,8 @@ def draw_folds(
     >>> draw_folds(sample, 2, np.random.default_rng(0), by_class=False)
     array([0, 1, 1, 0])
     """
-    hashes = hash_rows(sample.X, sample.y)
+    # By the ranks of the targets, so that their unit does not matter.
+    hashes = hash_rows(sample.X, np.unique(sample.y, return_inverse=True)[1])
     different, first, copy = np.unique(hashes, return_index=True, return_inverse=True)
     weight = np.bincount(copy, weights=sample.weights)
     stratum: Any = sample.y[first] if by_class else np.zeros(len(different))
