@@ -60,6 +60,16 @@ def missing_notices() -> list[str]:
     ]
 
 
+def _by_second_order(library: str, classes: bool) -> str:
+    """A note on how a peer chooses the splits of trees for classes; for numbers all do the same."""
+    if not classes:
+        return ""
+    return (
+        f"{library} splits by second-order gain, orfeon by the variance of the gradient: the trees "
+        "differ."
+    )
+
+
 # -- the libraries ---------------------------------------------------------------------------------
 
 
@@ -129,8 +139,8 @@ def _of_scikit_learn_binned(*, classes: bool) -> Booster:
 
     return Booster(
         SCIKIT_LEARN, fit, lambda model, rows: model.predict(rows.X),
-        lambda model, rows: _of_second(model, rows.X), soft=classes,
-        n_rounds=lambda model: int(model.n_iter_),
+        lambda model, rows: _of_second(model, rows.X), _by_second_order(SCIKIT_LEARN, classes),
+        soft=classes, n_rounds=lambda model: int(model.n_iter_),
     )  # fmt: skip
 
 
@@ -157,7 +167,8 @@ def _of_lightgbm(*, classes: bool, n_threads: int) -> Booster:
 
     return Booster(
         LIGHTGBM, fit, (lambda model, rows: say(model, rows) > 0.5) if classes else say, say,
-        soft=classes, n_rounds=lambda model: int(model.num_trees()),
+        _by_second_order(LIGHTGBM, classes), soft=classes,
+        n_rounds=lambda model: int(model.num_trees()),
     )  # fmt: skip
 
 
@@ -187,10 +198,12 @@ def _of_xgboost(*, classes: bool, n_threads: int, binned: bool) -> Booster:
     def say(model: Any, rows: Data) -> Answers:
         return np.asarray(model.inplace_predict(rows.narrow))
 
-    note = "XGBoost: leaves of classes have a least sum of second derivatives, not of examples."
+    note = _by_second_order(XGBOOST, classes)
+    if classes and binned:
+        note += " XGBoost's leaves have a least sum of second derivatives, not of examples."
     return Booster(
         XGBOOST, fit, (lambda model, rows: say(model, rows) > 0.5) if classes else say, say,
-        note if classes and binned else "", soft=classes,
+        note, soft=classes,
         n_rounds=lambda model: int(model.num_boosted_rounds()),
     )  # fmt: skip
 

@@ -143,8 +143,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument("--picture", type=Path, metavar="FILE", help="also draw a picture")
     options = parser.parse_args(arguments)
-    draws = options.draws or (QUICK_DRAWS if options.quick else DRAWS)
-    rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
+    draws, rounds = (QUICK_DRAWS, QUICK_ROUNDS) if options.quick else (DRAWS, ROUNDS)
+    draws = draws if options.draws is None else options.draws
+    rounds = rounds if options.rounds is None else options.rounds
     if draws < 2:
         parser.error(f"--draws must be 2 or more, got {draws}")
     if rounds < 1:

@@ -192,8 +192,9 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
-    draws = options.draws or (QUICK_DRAWS if options.quick else DRAWS)
-    members = options.members or (QUICK_MEMBERS if options.quick else MEMBERS)
+    draws, members = (QUICK_DRAWS, QUICK_MEMBERS) if options.quick else (DRAWS, MEMBERS)
+    draws = draws if options.draws is None else options.draws
+    members = members if options.members is None else options.members
     if draws < 2:
         parser.error(f"--draws must be 2 or more, got {draws}")
     if members < 1:

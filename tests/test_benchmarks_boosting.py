@@ -216,6 +216,18 @@ def test_exact_trees_of_scikit_learn_run_a_tenth_of_the_rounds_on_many_rows():
         assert one.trees_timed(50_000, 100) == 100
 
 
+def test_peers_whose_splits_of_classes_are_others_say_so(monkeypatch):
+    monkeypatch.setattr(gradient_peers, "is_installed", lambda library: True)
+    words = "splits by second-order gain, orfeon by the variance of the gradient"
+    for classes in (True, False):
+        ours, *others = gradient_peers.binned(classes=classes)
+        assert ours.note == ""
+        assert len(others) == 3
+        for one in others:
+            assert (f"{one.name} {words}" in one.note) == classes
+    assert "second-order" not in gradient_peers.exact(classes=True)[1].note
+
+
 def test_absent_libraries_are_named_and_left_out(monkeypatch):
     monkeypatch.setattr(gradient_peers, "is_installed", lambda library: False)
     assert gradient_peers.missing_notices() == [

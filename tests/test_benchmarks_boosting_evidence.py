@@ -117,8 +117,12 @@ def test_the_quick_command_prints_all_problems(capsys, tmp_path):
     ("command", "options", "complaint"),
     [
         (nested_spheres, ["--draws", "1"], "--draws must be 2 or more, got 1"),
+        (nested_spheres, ["--draws", "0"], "--draws must be 2 or more, got 0"),
+        (nested_spheres, ["--rounds", "0"], "--rounds must be 1 or more, got 0"),
         (nested_spheres, ["--rounds", "-1"], "--rounds must be 1 or more, got -1"),
         (noise_sensitivity, ["--draws", "1"], "--draws must be 2 or more, got 1"),
+        (noise_sensitivity, ["--draws", "0"], "--draws must be 2 or more, got 0"),
+        (noise_sensitivity, ["--members", "0"], "--members must be 1 or more, got 0"),
         (noise_sensitivity, ["--leaves", "1"], "--leaves must be 2 or more, got 1"),
         (noise_sensitivity, ["--members", "-3"], "--members must be 1 or more, got -3"),
     ],
