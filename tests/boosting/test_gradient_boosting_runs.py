@@ -154,6 +154,14 @@ def test_a_learning_rate_that_does_harm_is_told(model):
     assert model.train_loss_[-1] > 0.9 * constant
 
 
+def test_a_sample_that_misleads_is_not_the_learning_rate():
+    """With nothing to learn from, each round says the mean of the part that it sees."""
+    y = np.random.default_rng(0).normal(size=20)
+    model = GradientBoostingRegressor(n_estimators=9, subsample=0.3, random_state=0)
+    model.fit(np.zeros((20, 1)), y)
+    assert model.train_loss_[-1] > 0.5 * y.var()
+
+
 # -- early stopping --------------------------------------------------------------------------------
 
 

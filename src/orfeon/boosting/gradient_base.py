@@ -273,7 +273,9 @@ class GradientBoosting(Ensemble):
     def _check_learnt(self, before: float) -> None:
         """Warn where the rounds did more harm than good."""
         after = self.train_loss_[-1]
-        if after > before * (1.0 + 1e-9):  # not by rounding
+        # Small steps towards part of the examples may lead away from the others, but not far.
+        by_chance = self.subsample < 1.0 and self.learning_rate <= 1.0
+        if after > before * (1.0 + 1e-9) and not by_chance:  # nor by rounding
             warnings.warn(
                 f"learning_rate={self.learning_rate} is too large: the loss of the training "
                 f"examples is {after:.6g} after {self.n_estimators_} rounds, and {before:.6g} with "

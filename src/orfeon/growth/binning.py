@@ -27,7 +27,7 @@ Integers = npt.NDArray[np.int64]
 #: A code is a byte, and one of them is for missing values.
 MOST_BINS = 255
 #: Copies of examples that are sorted at most, where there are not more rows.
-_MOST_COPIES = 1 << 20
+_MOST_COPIES = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def bin_table(
             n_bins[j] = int(categories[j].max(initial=0)) + 1
             code_categories(column, categories[j], n_bins[j], own, j % PER_WORD)
         else:
-            known = np.sort(column if each is None else np.repeat(column, each))
+            known = np.sort(column) if each is None else _sorted_copies(column, each)
             known = known[: len(known) - int(np.isnan(known).sum())]  # missing values come last
             counts = np.empty(len(known), np.int64)
             # A column of missing values only has an empty bin before theirs.
@@ -155,11 +155,16 @@ def bin_table(
 
 
 def _in_memory(copies: Floats | None) -> npt.NDArray[np.int64] | None:
-    """Copies in the same proportions, but fewer of them where there is no room for all."""
-    if copies is None:
+    """Copies in the same proportions, but fewer of them where they are too many."""
+    if copies is None or (copies == copies[0]).all():
         return None
     least = max(1.0, float(copies.sum()) / max(_MOST_COPIES, len(copies)))
     return np.maximum(np.rint(copies / least), 1).astype(np.int64)
+
+
+def _sorted_copies(column: Floats, copies: npt.NDArray[np.int64]) -> Floats:
+    order = np.argsort(column)
+    return np.asarray(np.repeat(column[order], copies[order]))
 
 
 def _bin_categories(
