@@ -64,18 +64,10 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"class_weight": "balanced", "voting": "soft"},
     ],
     "AdaBoostClassifier": [
-        {
-            "estimator": CARTClassifier(max_depth=3, min_weight_fraction_leaf=0.01),
-            "class_weight": "balanced",
-        },
+        {"estimator": CARTClassifier(max_depth=3)},
         {"estimator": C45Classifier(), "on_failure": "bootstrap", "min_weight": 1e-8},
         {"sampling": "resample", "on_failure": "restart"},
-        {
-            "estimator": CARTClassifier(max_depth=1, min_weight_fraction_leaf=0.01),
-            "algorithm": "samme",
-            "n_iter_no_change": 2,
-            "validation_fraction": 0.3,
-        },
+        {"algorithm": "samme", "n_iter_no_change": 2, "validation_fraction": 0.3},
     ],
     "AdaBoostM2Classifier": [{"sampling": "resample"}],
     "AdaBoostMHClassifier": [{"joint": False}],

@@ -99,14 +99,12 @@ def test_margins_stay_below(model, n_classes):
     assert fitted.margin_bound(0.0) == pytest.approx(fitted.error_bounds_[-1], rel=1e-12)
 
 
-def test_classes_that_are_weighed_count_by_their_weights():
+def test_examples_count_by_their_weights():
     X, y = table(GaussianNB())
     y = np.minimum(y, 1)
-    model = AdaBoostClassifier(n_estimators=20, class_weight={0: 1.0, 1: 3.0}).fit(X, y)
-    weights = np.where(y == 1, 3.0, 1.0)
+    weights = np.where(y == 1, 3.5, 1.0)
+    model = AdaBoostClassifier(n_estimators=20).fit(X, y, sample_weight=weights)
     assert (staged_errors(model, X, y, weights) <= model.error_bounds_ * (1 + 1e-12)).all()
-    plain = AdaBoostClassifier(n_estimators=20).fit(X, y, sample_weight=weights)
-    np.testing.assert_allclose(model.error_bounds_, plain.error_bounds_, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

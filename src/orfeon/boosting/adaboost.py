@@ -27,7 +27,6 @@ from orfeon.boosting.learners import Sampling, draw_sample
 from orfeon.boosting.loop import HALF, PERFECT, Judgement, Run, Scheme, last_word
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
-from orfeon.ensembles.voting import CLASS_WEIGHT
 from orfeon.trees.stump import StumpClassifier
 
 Floats = npt.NDArray[np.float64]
@@ -198,7 +197,6 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     algorithm : {"m1", "samme"}, default="m1"
         With more than two classes: whether members must err on less than half of the weight, or
         on less than chance, 1 - 1 / n_classes, with votes to match (Zhu et al. 2009).
-    <class_weight>
     <stopping>
     <fitting>
 
@@ -237,7 +235,6 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BOOSTED,
-        **CLASS_WEIGHT,
         "on_failure": [StrOptions({"stop", "restart", "bootstrap"})],
         "min_weight": [Interval(Real, 0.0, 0.1, closed="both")],
         "algorithm": [StrOptions({"m1", "samme"})],
@@ -252,7 +249,6 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         on_failure: OnFailure = "stop",
         min_weight: float = 0.0,
         algorithm: Algorithm = "m1",
-        class_weight: Any = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -267,7 +263,6 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         self.on_failure = on_failure
         self.min_weight = min_weight
         self.algorithm = algorithm
-        self.class_weight = class_weight
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

@@ -44,7 +44,7 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
 
     _decides_by_vote: ClassVar[bool] = False
     #: Whether the outputs of problems are bounded before they are added up.
-    _bounded: ClassVar[bool] = False
+    _squashes: ClassVar[bool] = False
     members_: ProblemMembers
 
     def _codes(self, n_classes: int) -> Codes:
@@ -75,14 +75,14 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
         return ProblemTally
 
     def _tally(self, n_rows: int) -> Tally:
-        return ProblemTally(n_rows, self._decoding(), bounded=self._bounded)
+        return ProblemTally(n_rows, self._decoding(), bounded=self._squashes)
 
     def _say(self, members: ProblemMembers, rows: Any) -> npt.NDArray[Any]:
         return np.array(list(members.outputs(rows)))
 
     def _as_shares(self, sums: Floats, total: Any) -> Floats:
         """Sums moved to where the least possible one is 0, and made to sum to 1."""
-        votes = np.ones(len(self._decoding())) if self._bounded else np.atleast_1d(total)
+        votes = np.ones(len(self._decoding())) if self._squashes else np.atleast_1d(total)
         most = float((np.abs(self._decoding()).T @ votes).max())
         above = sums + most
         whole = above.sum(axis=1, keepdims=True)
@@ -277,7 +277,7 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
     0.8
     """
 
-    _bounded: ClassVar[bool] = True
+    _squashes: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
 
     def __init__(

@@ -18,7 +18,6 @@ from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import Judgement, Scheme
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
-from orfeon.ensembles.voting import CLASS_WEIGHT
 from orfeon.trees.cart import CARTClassifier
 
 Floats = npt.NDArray[np.float64]
@@ -105,7 +104,6 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
     sampling : {"weights", "resample"}, default="resample"
         Whether members are trained on samples that are drawn by the weights, as Breiman does, or
         with the weights themselves. An estimator that takes no weights is always given a sample.
-    <class_weight>
     <stopping>
     <fitting>
 
@@ -131,7 +129,7 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
     0.81
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **CLASS_WEIGHT}
+    _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
 
     def __init__(
         self,
@@ -139,7 +137,6 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
         n_estimators: int = 50,
         *,
         sampling: Sampling = "resample",
-        class_weight: Any = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -151,7 +148,6 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.sampling = sampling
-        self.class_weight = class_weight
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

@@ -22,7 +22,6 @@ from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import Judgement, Scheme
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
-from orfeon.ensembles.voting import CLASS_WEIGHT
 from orfeon.ensembles.wagging import poisson_weights
 from orfeon.trees.c45 import C45Classifier
 
@@ -144,7 +143,6 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
     n_committees : int, optional
         How many committees; the whole part of the square root of ``n_estimators`` by default.
     <sampling>
-    <class_weight>
     <stopping>
     <fitting>
 
@@ -175,7 +173,6 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BOOSTED,
-        **CLASS_WEIGHT,
         "n_committees": [Interval(Integral, 1, None, closed="left"), None],
     }
 
@@ -186,7 +183,6 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
         *,
         n_committees: int | None = None,
         sampling: Sampling = "weights",
-        class_weight: Any = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -199,7 +195,6 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
         self.n_estimators = n_estimators
         self.n_committees = n_committees
         self.sampling = sampling
-        self.class_weight = class_weight
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol
