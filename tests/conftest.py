@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import settings
 
 from orfeon.datasets import make_friedman1, make_waveform
+
+# The same cases in every run, so that a change is judged by what it changes; with
+# HYPOTHESIS_PROFILE=search they are drawn anew.
+settings.register_profile("fixed", derandomize=True)
+settings.register_profile("search", derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 Problem = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 
