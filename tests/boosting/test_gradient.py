@@ -19,7 +19,8 @@ from orfeon.boosting.gradient import (
     values_of,
 )
 from orfeon.boosting.losses import AbsoluteError, HuberError, QuantileError, SquaredError
-from orfeon.boosting.stopping import Patience, Validation, Watch, draw_folds
+from orfeon.boosting.patience import Patience
+from orfeon.boosting.stopping import Validation, Watch, draw_folds
 from orfeon.forest import Forest
 from orfeon.growth import Growth
 from orfeon.growth.residuals import ExactTrees

@@ -8,6 +8,7 @@ Machine Learning 37(3), 297-336.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,9 +48,9 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
     _squashes: ClassVar[bool] = False
     members_: ProblemMembers
 
+    @abstractmethod
     def _codes(self, n_classes: int) -> Codes:
         """The code matrix."""
-        raise NotImplementedError
 
     def _decoding(self) -> Codes:
         """What the problems say for each class."""

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.learners import EstimatorLearner, Sampling, TreeLearner
 from orfeon.boosting.loop import HALF, Hears, Learner, Round, Run, Scheme, boost
+from orfeon.boosting.patience import Patience
 from orfeon.boosting.tallies import Tally
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.ensemble import Ensemble
@@ -227,7 +228,7 @@ class BoostedEnsemble(Ensemble):
         for one in boost(rounds.run, learner, self._sequence):
             rounds.add(one)
             progress.update(1)
-            if rounds.should_stop():
+            if rounds.stopped:  # the members of late did not help
                 rounds.run.ended = True
                 break
             if rounds.n_members >= self._n_members or progress.stop_requested:
@@ -322,9 +323,12 @@ class _Rounds:
         if before is not None:
             known = (ensemble.member_weights_, ensemble.errors_)
         self.votes, self.errors = (list(numbers) for numbers in known)
-        self.losses: list[float] = []
         self.validation = validation
+        self.stopped = False
         if validation is not None:
+            assert ensemble.n_iter_no_change is not None
+            self.patience = Patience(ensemble.n_iter_no_change, ensemble.tol)
+            self.patience.begin(1.0)  # errors fall by tol itself, not by a share of something
             self.rows = validation.data.X if ensemble._has_trees else validation.data
             self.tally = ensemble._tally(len(validation.examples))
             if before is not None:
@@ -346,26 +350,7 @@ class _Rounds:
         examples = self.validation.examples
         self.tally.add(said, vote)
         loss = self.ensemble._loss(self.tally, examples.labels, examples.sample_weights)
-        self.losses.append(loss)
-
-    @property
-    def _best(self) -> int:
-        """The number of members that the loss has not fallen by more than ``tol`` since."""
-        best = 0
-        for k, loss in enumerate(self.losses):
-            if loss < self.losses[best] - self.ensemble.tol:
-                best = k
-        return best + 1
-
-    def should_stop(self) -> bool:
-        """Whether the members of late did not help."""
-        patience = self.ensemble.n_iter_no_change
-        if self.validation is None or patience is None:
-            return False
-        self.stopped = len(self.losses) - self._best >= patience
-        return self.stopped
-
-    stopped = False
+        self.stopped = self.patience.ends(loss)
 
     def finish(self) -> None:
         """Hand the members over: all of them, or up to the best where the others did not help."""
@@ -373,10 +358,10 @@ class _Rounds:
         if self.n_members == self.n_before:  # nothing was trained: it is as it was
             return
         members = concatenate(self.parts)
-        n_kept = self._best if self.stopped else len(members)
+        n_kept = self.patience.best if self.stopped else len(members)
         ensemble.members_ = members.subset(range(n_kept)) if n_kept < len(members) else members
         ensemble.member_weights_ = np.array(self.votes[:n_kept])
         ensemble.errors_ = np.array(self.errors[:n_kept])
         ensemble.__dict__.pop("validation_errors_", None)
         if self.validation is not None:
-            ensemble.validation_errors_ = np.array(self.losses)
+            ensemble.validation_errors_ = np.array(self.patience.losses)

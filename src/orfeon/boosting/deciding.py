@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import r2_score
-from sklearn.utils import column_or_1d
 
 from orfeon.boosting.loop import Hears
 from orfeon.boosting.tallies import MedianTally, SupportTally, Tally, VoteTally, with_ties
 from orfeon.boosting.weighted_median import staged_weighted_median
+from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
 from orfeon.forest import Forest
 from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 
@@ -72,7 +71,7 @@ class _WeightedMembers:
         return tally
 
 
-class WeightedVoteMixin(TabularClassifierMixin, _WeightedMembers):
+class WeightedVoteMixin(StagedClassifierMixin, TabularClassifierMixin, _WeightedMembers):
     """The decision of classifiers whose votes, or class supports, are weighted."""
 
     _hears: ClassVar[Hears] = "votes"
@@ -229,34 +228,12 @@ class WeightedVoteMixin(TabularClassifierMixin, _WeightedMembers):
         for tally in self._stages(self._rows(X)):
             yield self.classes_[tally.decide()]
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Accuracy of the first member, of the first two, and so on.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-        y : array of shape (n_rows,)
-            Their classes.
-        sample_weight : array of shape (n_rows,), optional
-            Their weights.
-
-        Yields
-        ------
-        float
-            Accuracy.
-        """
-        # scikit-learn's score would look at all labels again at each stage.
-        classes = column_or_1d(y)
-        for decided in self.staged_predict(X):
-            yield float(np.average(decided == classes, weights=sample_weight))
-
     def _loss(self, tally: Tally, y: npt.NDArray[Any], weights: Floats) -> float:
         """Weighted error of the decision so far."""
         return float(np.average(tally.decide() != y, weights=weights))
 
 
-class WeightedMedianMixin(TabularRegressorMixin, _WeightedMembers):
+class WeightedMedianMixin(StagedRegressorMixin, TabularRegressorMixin, _WeightedMembers):
     """The decision of regressors whose predictions are weighted: their weighted median."""
 
     _decides_by_vote: ClassVar[bool] = False
@@ -308,26 +285,6 @@ class WeightedMedianMixin(TabularRegressorMixin, _WeightedMembers):
             Predictions.
         """
         yield from staged_weighted_median(self.predictions(X), self.member_weights_)
-
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """R² of the first member, of the first two, and so on.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-        y : array of shape (n_rows,)
-            Their targets.
-        sample_weight : array of shape (n_rows,), optional
-            Their weights.
-
-        Yields
-        ------
-        float
-            Coefficient of determination.
-        """
-        for predicted in self.staged_predict(X):
-            yield float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def _loss(self, tally: Tally, y: npt.NDArray[Any], weights: Floats) -> float:
         """Weighted mean squared error of the decision so far."""

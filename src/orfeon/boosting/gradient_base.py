@@ -27,8 +27,8 @@ from orfeon.boosting.gradient import (
 )
 from orfeon.boosting.gradient_examples import gather_examples
 from orfeon.boosting.losses import Loss
+from orfeon.boosting.patience import Patience
 from orfeon.boosting.stopping import (
-    Patience,
     Validation,
     Watch,
     cross_validated_rounds,

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from orfeon.boosting.class_losses import ClassLoss, ExponentialLoss, LogLoss, MultinomialLoss
@@ -30,6 +29,7 @@ from orfeon.boosting.gradient_base import (
 from orfeon.boosting.gradient_documentation import with_shared_texts
 from orfeon.boosting.losses import AbsoluteError, HuberError, Loss, QuantileError, SquaredError
 from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
 from orfeon.ensembles.voting import CLASS_WEIGHT
 from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 
@@ -38,7 +38,7 @@ Floats = npt.NDArray[np.float64]
 
 @documented()
 @with_shared_texts
-class GradientBoostingClassifier(TabularClassifierMixin, GradientBoosting):
+class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, GradientBoosting):
     """Class probabilities by trees fitted one after the other to the gradient of a loss.
 
     Parameters
@@ -276,30 +276,10 @@ class GradientBoostingClassifier(TabularClassifierMixin, GradientBoosting):
         scores = self._scores(X)
         return self._fitted_loss.log_probabilities(scores)
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Accuracy after each round.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-        y : array of shape (n_rows,)
-            Their classes.
-        sample_weight : array of shape (n_rows,), optional
-            Weights.
-
-        Yields
-        ------
-        float
-            Accuracy.
-        """
-        for predicted in self.staged_predict(X):
-            yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
-
 
 @documented()
 @with_shared_texts
-class GradientBoostingRegressor(TabularRegressorMixin, GradientBoosting):
+class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, GradientBoosting):
     """Predictions by trees fitted one after the other to the gradient of a loss.
 
     Parameters
@@ -433,23 +413,3 @@ class GradientBoostingRegressor(TabularRegressorMixin, GradientBoosting):
         """
         for scores in self._staged_scores(X):
             yield scores[:, 0]
-
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """R² after each round.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-        y : array of shape (n_rows,)
-            Their targets.
-        sample_weight : array of shape (n_rows,), optional
-            Weights.
-
-        Yields
-        ------
-        float
-            R².
-        """
-        for predicted in self.staged_predict(X):
-            yield float(r2_score(y, predicted, sample_weight=sample_weight))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils._param_validation import StrOptions
 
+from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
 from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 
 Floats = npt.NDArray[np.float64]
@@ -24,7 +24,7 @@ CLASSIFIER: dict[str, list[Any]] = {
 CLASS_WEIGHT: dict[str, list[Any]] = {"class_weight": [dict, StrOptions({"balanced"}), None]}
 
 
-class VotingClassifierMixin(TabularClassifierMixin):
+class VotingClassifierMixin(StagedClassifierMixin, TabularClassifierMixin):
     """The decision of an ensemble of classifiers: a vote, or averaged class supports."""
 
     voting: Voting
@@ -173,28 +173,8 @@ class VotingClassifierMixin(TabularClassifierMixin):
         for shares in self.staged_predict_proba(X):
             yield self.classes_[np.argmax(shares, axis=1)]
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Accuracy of the first member, of the first two, and so on.
 
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-        y : array of shape (n_rows,)
-            Their classes.
-        sample_weight : array of shape (n_rows,), optional
-            Their weights.
-
-        Yields
-        ------
-        float
-            Accuracy.
-        """
-        for decided in self.staged_predict(X):
-            yield float(accuracy_score(y, decided, sample_weight=sample_weight))
-
-
-class AveragingRegressorMixin(TabularRegressorMixin):
+class AveragingRegressorMixin(StagedRegressorMixin, TabularRegressorMixin):
     """The decision of an ensemble of regressors: the mean of their predictions."""
 
     members_: Any
@@ -256,23 +236,3 @@ class AveragingRegressorMixin(TabularRegressorMixin):
             for k, one in enumerate(some.supports(rows)):
                 sums += one[:, 0]
                 yield sums / (first + k + 1)
-
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """R² of the first member, of the first two, and so on.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-        y : array of shape (n_rows,)
-            Their targets.
-        sample_weight : array of shape (n_rows,), optional
-            Their weights.
-
-        Yields
-        ------
-        float
-            Coefficient of determination.
-        """
-        for predicted in self.staged_predict(X):
-            yield float(r2_score(y, predicted, sample_weight=sample_weight))
