@@ -1,0 +1,253 @@
+"""Ensembles of balanced subsets: all the minority, and for each member its share of the majority.
+
+Undersampling throws most of the majority away. Here the majority is divided instead: each member is
+trained on all the minority and on one part of the majority, as large as the class ratio asks for,
+so that every member sees classes of the sizes chosen, and all of them together see every example.
+
+References
+----------
+Chan and Stolfo (1998). Toward scalable learning with non-uniform class and cost distributions: a
+case study in credit card fraud detection. Proceedings of the 4th International Conference on
+Knowledge Discovery and Data Mining, 164-168.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.leaving_out import Importance, LeavingOut
+from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.training import Recipe
+from orfeon.ensembles.voting import CLASSIFIER, Voting, VotingClassifierMixin
+from orfeon.imbalance.metrics import minority_class
+from orfeon.trees import CARTClassifier
+
+Integers = npt.NDArray[np.int64]
+
+#: Key of the generators of the partitions, which no member and no other use has.
+_PARTITIONS = 2**32 - 11
+
+
+@dataclass(frozen=True)
+class Division:
+    """How many examples of each class a member sees.
+
+    Parameters
+    ----------
+    rows : tuple of ndarray
+        Which examples each class has.
+    sizes : ndarray of shape (n_classes,)
+        How many of them a member sees.
+    """
+
+    rows: tuple[Integers, ...]
+    sizes: Integers
+
+    @property
+    def n_parts(self) -> Integers:
+        """Members it takes to see all the examples of each class."""
+        counts = np.array([len(rows) for rows in self.rows])
+        return -(-counts // self.sizes)
+
+
+def divide(examples: Examples, ratio: float) -> Division:
+    """Decide how many examples of each class a member sees.
+
+    Parameters
+    ----------
+    examples : Examples
+        The examples. Where weights are fractions, a class is as large as their sum.
+    ratio : float
+        Size of a part, as a multiple of the size of the smallest class.
+
+    Returns
+    -------
+    Division
+        All the examples of the smallest class, and of every other class at most ``ratio`` times as
+        many, to the nearest whole number, at least one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.perturbation import Examples
+    >>> from orfeon.imbalance.balanced_subsets import divide
+    >>> labels = np.repeat([0, 1, 2], [100, 10, 25])
+    >>> division = divide(Examples(labels, np.ones(135), 3, 1), ratio=2.0)
+    >>> division.sizes, division.n_parts
+    (array([20, 10, 20]), array([5, 1, 2]))
+    """
+    labels = examples.labels
+    rows = tuple(np.flatnonzero(labels == k) for k in range(examples.n_classes))
+    counts = np.array([len(mine) for mine in rows], dtype=np.int64)
+    # Equal weights are counted, so that no unit of weight makes a difference.
+    weights = None if examples.are_equal else examples.weights
+    mass = np.bincount(labels, weights=weights, minlength=len(rows)).astype(np.float64)
+    smallest = int(minority_class(labels, weights))
+    wanted = np.rint(np.minimum(ratio * mass[smallest] * (counts / mass), counts))
+    sizes = np.maximum(wanted.astype(np.int64), 1)
+    sizes[smallest] = counts[smallest]
+    return Division(rows, sizes)
+
+
+@documented(estimator="an unpruned :class:`orfeon.CARTClassifier`")
+class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
+    """Vote of classifiers trained on all the minority and on their share of the majority.
+
+    Parameters
+    ----------
+    <estimator>
+    n_estimators : int, optional
+        Number of members. By default as many as it takes for every example to be seen: the size of
+        the largest class over the size of a part, rounded up.
+    ratio : float, default=1.0
+        Class ratio of each member's examples: how many of the majority for one of the minority. Of
+        several classes, each that is larger than this multiple of the smallest is divided; smaller
+        ones are seen by every member as they are.
+    sampling : {"partition", "random"}, default="partition"
+        Whether members have disjoint parts of the majority, or draw their part at random without
+        replacement, each on its own. When all parts of a class are used up, the next member begins
+        another random partition of it; where the last part is short, the first ones of the
+        partition come in again, so that all parts are of one size.
+    <voting>
+    <fitting>
+
+    Attributes
+    ----------
+    n_parts_ : ndarray of shape (n_classes,)
+        Parts that each class is divided into; 1 where every member sees all of it.
+    part_sizes_ : ndarray of shape (n_classes,)
+        Examples of each class that a member sees.
+    <members>
+    <classes>
+
+    Notes
+    -----
+    The smallest class is that of least weight, of several the last in sorted order. With a ratio
+    below one all other classes are divided, however small, and the minority becomes the majority.
+
+    As elsewhere in orfeon, an example of weight 2 is two examples, which may be in different parts.
+    Fractional weights are handed on to the members. A class is then as large as the sum of its
+    weights, and its parts have equal numbers of examples, so equal weight on average.
+
+    There is no out-of-bag error: every member sees all the minority. :meth:`in_bag` says what else.
+
+    Chan and Stolfo have a further classifier decide from what the members say. That is
+    :class:`sklearn.ensemble.StackingClassifier` with ``cv="prefit"`` over ``estimators_``, fitted
+    to examples that the members were not trained on.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.imbalance.balanced_subsets import BalancedSubsetsClassifier
+    >>> from orfeon.imbalance.metrics import geometric_mean
+    >>> X, y = make_classification(4000, weights=[0.95], class_sep=0.7, random_state=0)
+    >>> subsets = BalancedSubsetsClassifier(random_state=0).fit(X[:2000], y[:2000])
+    >>> len(subsets), subsets.part_sizes_
+    (18, array([106, 106]))
+    >>> bag = BaggingClassifier(n_estimators=18, random_state=0).fit(X[:2000], y[:2000])
+    >>> [round(geometric_mean(y[2000:], e.predict(X[2000:])), 2) for e in (bag, subsets)]
+    [0.49, 0.75]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ENSEMBLE,
+        **ESTIMATOR,
+        **CLASSIFIER,
+        "n_estimators": [*ENSEMBLE["n_estimators"], None],
+        "ratio": [Interval(Real, 0.0, None, closed="neither")],
+        "sampling": [StrOptions({"partition", "random"})],
+    }
+
+    _draws_by: ClassVar[tuple[str, ...]] = ("ratio", "sampling")
+
+    # Every member sees all the minority: nothing can be estimated from what they did not see.
+    oob_score = False
+    importance: Importance = "impurity"
+
+    estimator: Any
+    n_parts_: Integers
+    part_sizes_: Integers
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int | None = None,
+        *,
+        ratio: float = 1.0,
+        sampling: Literal["partition", "random"] = "partition",
+        voting: Voting = "hard",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators  # type: ignore[assignment]
+        self.ratio = ratio
+        self.sampling = sampling
+        self.voting = voting
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return CARTClassifier() if self.estimator is None else clone(self.estimator)
+
+    @property
+    def _n_members(self) -> int:
+        # Members that follow from the class sizes are counted once the examples are read.
+        asked: int | None = self.n_estimators
+        return int(self.n_parts_.max()) if asked is None else int(asked)
+
+    def _read_all(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
+    ) -> tuple[Any, Examples]:
+        data, examples = super()._read_all(X, y, sample_weight, reset=reset)
+        self._division = divide(examples, self.ratio)
+        self.n_parts_, self.part_sizes_ = self._division.n_parts, self._division.sizes
+        return data, examples
+
+    def _prepare(self, examples: Examples, members: range) -> None:
+        self._orders: dict[int, tuple[int, Integers]] = {}
+
+    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
+        counts = np.zeros(len(examples), np.int64)
+        for label, (rows, size) in enumerate(
+            zip(self._division.rows, self._division.sizes, strict=True)
+        ):
+            if size == len(rows):
+                counts[rows] = 1
+            elif self.sampling == "random":
+                counts[rng.choice(rows, size, replace=False)] = 1
+            else:
+                counts[self._part(label, member)] = 1
+        return Perturbation(weights=counts if examples.are_equal else counts * examples.weights)
+
+    def _part(self, label: int, member: int) -> Integers:
+        """The examples of a class that a member has: all members know the same partitions."""
+        rows, size = self._division.rows[label], int(self._division.sizes[label])
+        partition, part = divmod(member, int(self.n_parts_[label]))
+        kept = self._orders.get(label)
+        if kept is None or kept[0] != partition:
+            key = (*self._sequence.spawn_key, _PARTITIONS, label, partition)
+            sequence = np.random.SeedSequence(self._sequence.entropy, spawn_key=key)
+            # Members come in order, so the last partition is most often the next one too.
+            kept = partition, np.random.default_rng(sequence).permutation(rows)
+            self._orders[label] = kept
+        # The last part goes on from the beginning.
+        return np.take(kept[1], np.arange(part * size, (part + 1) * size), mode="wrap")
+
+    def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
+        super()._finish(data, recipe, seen)
+        del self._orders, self._division
