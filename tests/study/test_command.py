@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from tests.study.unbalanced import quick_methods, write_problems
 
-from orfeon.study import FOLDER_VARIABLE
+from orfeon.study import FOLDER_VARIABLE, PROTOCOLS
 from orfeon.study.__main__ import main
 
 
@@ -72,12 +73,38 @@ def test_progress_is_shown_on_a_terminal(monkeypatch, capsys):
     assert shown.endswith("\r\033[K")  # and wiped off
 
 
+def test_a_quick_run_without_data_says_so_and_is_no_failure(capsys, tmp_path):
+    assert main(["cantador-6.3.1", "--quick", "--data", str(tmp_path / "nowhere")]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith(
+        "Nothing to run: none of the data sets ionosphere, glass is there. Name a folder"
+    )
+    assert len(printed.out.splitlines()) == 1
+    assert printed.err == ""
+
+
+def test_a_quick_cross_validation_says_what_is_quick(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(PROTOCOLS, "cantador-6.3.1", quick_methods("cantador-6.3.1"))
+    folder = write_problems(tmp_path)
+    assert main(["cantador-6.3.1", "--quick", "--data", str(folder), "--versus", "pp"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Quick: a few repetitions on small data sets."
+    assert [line.split()[:4] for line in lines[3:9]] == [
+        [dataset, method, "g", "2"]
+        for dataset in ("ionosphere", "glass")
+        for method in ("pp", "pptss_keep_wb", "pptss")
+    ]
+    assert "glass pptss g: " in lines[-1]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ("martinez-1.1", "invalid choice: 'martinez-1.1'"),
         ("martinez-3.2 --methods bagging", "methods must be among cart, igp_tree, got bagging"),
         ("martinez-3.2 --datasets sonar", "set the variable"),
+        ("cantador-6.3.1 --quick --datasets glass", "glass.csv in a local folder"),
+        ("cantador-6.3.1", "ionosphere.csv in a local folder"),
         ("martinez-3.2 --versus c45", "versus must be among cart, igp_tree, got c45"),
     ],
 )

@@ -77,6 +77,24 @@ def test_paired_differences_are_of_common_splits():
         paired_difference({0: 1.0, 1: 2.0}, {1: 3.0})
 
 
+def test_measures_are_named_and_their_standard_errors_shown():
+    g = PublishedCell("cantador-6.3.1", "glass", "pp", {}, 90.4, 1.6, 10, metric="g", n_folds=10)
+    accuracy = PublishedCell(
+        "cantador-6.4.1", "glass", "mlp", {}, 88.0, None, 10, metric="acc+", n_folds=10
+    )
+    cells = [Comparison(g, 91.0, 1.2, 5), Comparison(accuracy, 80.0, 2.0, 1)]
+    header, first, second = (" ".join(line.split()) for line in comparison_table(cells).split("\n"))
+    assert header == (
+        "dataset method config metric repetitions ours published difference standard error "
+        "tolerance"
+    )
+    error = math.sqrt(1.2**2 / 5 + 1.6**2 / 10)
+    assert first == f"glass pp g 5 91.0 ± 1.2 90.4 ± 1.6 +0.6 {error:.2f} {2 * error:.1f} agrees"
+    error = 2 * math.sqrt(1 + 1 / 10)
+    assert second == f"glass mlp acc+ 1 80.0 ± 2.0 88.0 -8.0 {error:.2f} {2 * error:.1f} DIFFERS"
+    assert summary(cells).splitlines()[1] == "Differs: glass mlp acc+, 80.0 instead of 88.0."
+
+
 def test_the_table_says_what_agrees_and_what_does_not():
     cells = [Comparison(cell(std=None), 20.4, 1.0, 10), Comparison(cell(), 30.0, 1.0, 10)]
     header, agreeing, differing = comparison_table(cells).splitlines()

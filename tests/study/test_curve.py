@@ -56,7 +56,7 @@ def test_errors_of_a_cell_are_those_at_the_best_size_of_the_mean():
         for split, curve in enumerate(curves)
     )  # fmt: skip
     found = Reproduction((cell,), records)
-    assert found.errors(cell) == {0: 24.4, 1: 23.6}
+    assert found.values(cell) == {0: 24.4, 1: 23.6}
     assert found.kept(cell) == (3, 60.0)
     (comparison,) = found.comparisons
     assert comparison.mean == pytest.approx(24.0)

@@ -15,22 +15,32 @@ from orfeon.study import (
     list_tables,
     published_cells,
     published_seconds,
+    published_shares,
     published_sizes,
     read_config,
 )
 
+TABLES = {
+    "cantador": ["6_1_1", "6_3_1", "6_4_1", "6_4_2", "6_4_3"],
+    "martinez": ["3_1", "3_2", "3_3", "4_1", "4_2", "5_4", "5_6", "5_7", "5_8", "5_10"],
+}
+
 
 @pytest.mark.parametrize(
-    "name", ["3_1", "3_2", "3_3", "4_1", "4_2", "5_4", "5_6", "5_7", "5_8", "5_10"]
+    "name", [f"{author}_{number}" for author, numbers in TABLES.items() for number in numbers]
 )
 def test_the_facts_are_those_of_the_reference(name):
-    ours = (files("orfeon.study") / "tables" / f"martinez_{name}.csv").read_text()
-    assert ours.splitlines() == path_of(f"reference/martinez_{name}.csv").read_text().splitlines()
+    ours = (files("orfeon.study") / "tables" / f"{name}.csv").read_text()
+    assert ours.splitlines() == path_of(f"reference/{name}.csv").read_text().splitlines()
 
 
 @pytest.mark.parametrize(
     ("table", "n_cells", "n_splits"),
     [
+        ("cantador-6.3.1", 28, 10),
+        ("cantador-6.4.1", 56, 10),
+        ("cantador-6.4.2", 63, 10),
+        ("cantador-6.4.3", 35, 10),
         ("martinez-3.2", 10, 50),
         ("martinez-3.3", 60, 50),
         ("martinez-4.2", 165, 100),
@@ -44,7 +54,8 @@ def test_every_cell_is_read_once(table, n_cells, n_splits):
     assert len(cells) == n_cells
     assert max(Counter(map(str, cells)).values()) == 1
     assert {cell.n_splits for cell in cells} == {n_splits}
-    assert {cell.dataset for cell in cells} <= published_sizes(table).keys()
+    problems = published_shares if table.startswith("cantador") else published_sizes
+    assert {cell.dataset for cell in cells} <= problems(table).keys()
 
 
 def test_errors_are_in_percent_whatever_was_printed():
@@ -54,7 +65,9 @@ def test_errors_are_in_percent_whatever_was_printed():
     by_name = {str(cell): cell for cell in published_cells("martinez-4.2")}
     percent = by_name["tic_tac_toe flipping p_hat=3/5"]
     assert (percent.value, percent.std, percent.config) == (19.1, None, {"p_hat": "3/5"})
-    test_tables = [table for table in list_tables() if table != "martinez-5.7"]
+    test_tables = [
+        table for table in list_tables() if table.startswith("martinez") and table != "martinez-5.7"
+    ]
     assert all(1 < cell.value < 40 for table in test_tables for cell in published_cells(table))
     training = {str(cell): cell for cell in published_cells("martinez-5.7")}
     assert min(cell.value for cell in training.values()) == 0.0
@@ -99,6 +112,33 @@ def test_sizes_are_those_of_the_chapter():
     assert len(published_sizes("martinez-5.7")) == 18
     chapter_4 = published_sizes("martinez-4.2").items()
     assert len(chapter_4 & published_sizes("martinez-5.8").items()) == 14  # all but threenorm
+
+
+def test_accuracies_are_told_apart_by_their_measure():
+    cells = {str(cell): cell for cell in published_cells("cantador-6.4.1")}
+    found = [
+        cells[f"vowel pp_adaboost T=10 {metric}"] for metric in ("accuracy", "acc+", "acc-", "g")
+    ]
+    assert [(cell.value, cell.std) for cell in found] == [
+        (99.46, 0.28), (96.56, None), (99.76, None), (98.1, 0.8),
+    ]  # fmt: skip
+    assert {cell.n_folds for cell in cells.values()} == {10}
+    martinez = [table for table in list_tables() if table.startswith("martinez")]
+    assert {
+        (cell.metric, cell.n_folds, cell.doubt)
+        for table in martinez
+        for cell in published_cells(table)
+    } == {("error", 1, None)}
+
+
+def test_problems_have_sizes_or_shares():
+    shares = published_shares("cantador-6.4.3")
+    assert len(shares) == 7
+    assert (min(shares.values()), max(shares.values())) == (7.4, 35.9)
+    with pytest.raises(ValueError, match=r"a printed n_train, got 'cantador-6\.4\.3'"):
+        published_sizes("cantador-6.4.3")
+    with pytest.raises(ValueError, match=r"a printed positive_percent, got 'martinez-3\.2'"):
+        published_shares("martinez-3.2")
 
 
 def test_a_table_not_known_is_refused_with_those_that_are():

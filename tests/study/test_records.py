@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from orfeon.study import Curve, Record, RecordStore
+from orfeon.study import Curve, FoldOutcome, Record, RecordStore
 
 FIRST = Record("martinez-3.3", "waveform", "bagging", {"T": "9"}, 99, 0, 24.12, 0.5)
 OTHERS = [
@@ -16,6 +16,7 @@ OTHERS = [
     replace(FIRST, members=9),
     replace(FIRST, method="igp_ensemble"),
     replace(FIRST, table="martinez-4.2"),
+    replace(FIRST, dataset="glass", outcome=FoldOutcome(2, 3, 17, 18, 193, 50)),
     replace(FIRST, dataset="twonorm", curve=Curve((3, 2, 1), 4)),
 ]
 
@@ -32,6 +33,12 @@ def test_records_come_back_as_they_were(path):
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert lines[0]["config"] == {"T": "9"}
     assert lines[-1]["curve"] == {"wrong": [3, 2, 1], "n_examples": 4}
+    assert lines[-2]["outcome"] == {
+        "right_positive": 2, "n_positive": 3, "right_negative": 17, "n_negative": 18,
+        "n_train": 193, "n_selected": 50,
+    }  # fmt: skip
+    assert ["curve" in line for line in lines] == [False] * 7 + [True]
+    assert ["outcome" in line for line in lines] == [False] * 6 + [True, False]
 
 
 def test_lines_without_a_curve_are_as_they_always_were(tmp_path):
@@ -48,16 +55,16 @@ def test_lines_without_a_curve_are_as_they_always_were(tmp_path):
 
 def test_a_record_is_on_disk_before_adding_returns(path):
     RecordStore(path).add([replace(FIRST, split=2)])
-    assert len(path.read_text().splitlines()) == 8
+    assert len(path.read_text().splitlines()) == 9
     assert path.read_text().endswith("\n")
 
 
 def test_keys_tell_records_apart():
     store = RecordStore()
     store.add([FIRST, *OTHERS])
-    assert len(store) == 7
+    assert len(store) == 8
     store.add([replace(FIRST, error=1.0, seconds=9.0)])
-    assert len(store) == 7
+    assert len(store) == 8
 
 
 def test_a_file_cut_anywhere_keeps_its_whole_lines(path):
@@ -104,6 +111,14 @@ def test_a_broken_curve_is_refused(path, curve):
     line = json.loads(path.read_text().splitlines()[0]) | {"curve": curve}
     path.write_text(json.dumps(line) + "\n")
     with pytest.raises(ValueError, match="line 1: curve must hold the numbers wrong and n_exam"):
+        RecordStore(path)
+
+
+@pytest.mark.parametrize("outcome", [[1, 2], {"right_positive": 1}, {"n_train": "many"}, None])
+def test_a_broken_outcome_is_refused(path, outcome):
+    line = json.loads(path.read_text().splitlines()[0]) | {"outcome": outcome}
+    path.write_text(json.dumps(line) + "\n")
+    with pytest.raises(ValueError, match="line 1: outcome must hold the numbers of examples"):
         RecordStore(path)
 
 

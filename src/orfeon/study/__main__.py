@@ -1,8 +1,9 @@
 """The command ``python -m orfeon.study TABLE``: a published table, reproduced.
 
-It prints our errors beside the published ones and says which cells agree. With --out every finished
-result is on disk before the next begins, and the same command goes on where it was stopped. Tables
-that rest on the same fits, such as martinez-5.7 and martinez-5.8, share them through that file.
+It prints our figures beside the published ones and says which cells agree. With --out every
+finished result is on disk before the next begins, and the same command goes on where it was
+stopped. Tables that rest on the same fits, such as martinez-5.7 and martinez-5.8, share them
+through that file.
 """
 
 from __future__ import annotations
@@ -12,7 +13,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from orfeon.study import FOLDER_VARIABLE, Reproduction, list_tables, published_cells, reproduce
+from orfeon.study import (
+    FOLDER_VARIABLE,
+    PROTOCOLS,
+    NothingToRunError,
+    Reproduction,
+    list_tables,
+    published_cells,
+    reproduce,
+)
 from orfeon.study.reproduction import QUICK_MEMBERS, QUICK_SPLITS
 
 
@@ -27,13 +36,20 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("table", choices=list_tables(), help="the table to reproduce")
-    parser.add_argument("--splits", type=int, metavar="N", help="default: as many as published")
+    parser.add_argument(
+        "--splits", type=int, metavar="N",
+        help="splits, or repetitions of a cross-validation; default: as many as published",
+    )  # fmt: skip
     parser.add_argument("--datasets", type=_names, metavar="A,B", help="default: all")
-    parser.add_argument("--methods", type=_names, metavar="A,B", help="default: all")
+    parser.add_argument(
+        "--methods", type=_names, metavar="A,B",
+        help="default: all but mlp and mlp_adaboost, which are slow",
+    )  # fmt: skip
     parser.add_argument(
         "--quick",
         action="store_true",
-        help=f"{QUICK_SPLITS} splits and ensembles of at most {QUICK_MEMBERS} members",
+        help=f"{QUICK_SPLITS} splits, ensembles of at most {QUICK_MEMBERS} members, and, unless "
+        "they are named, only small data sets and those that are there",
     )
     parser.add_argument(
         "--data", type=Path, metavar="DIR",
@@ -58,6 +74,12 @@ def _paired(found: Reproduction, method: str) -> str:
     return "\n".join([f"Paired differences from {method} (points ± standard error):", *lines])
 
 
+def _what_is_quick(table: str) -> str:
+    if PROTOCOLS[table].quick_datasets:
+        return "a few repetitions on small data sets"
+    return f"ensembles of at most {QUICK_MEMBERS} members"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
@@ -69,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, whatever agrees.
+        0, whatever agrees; also for a quick run without any data, which says so.
 
     Examples
     --------
@@ -100,13 +122,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             n_jobs=options.n_jobs,
             progress=_show_progress if terminal else None,
         )
+    except NothingToRunError as error:
+        print(error)
+        return 0
     except (ValueError, OSError) as error:
         parser.error(str(error))
     finally:
         if terminal:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
     if options.quick:
-        print(f"Quick: ensembles of at most {QUICK_MEMBERS} members.\n")
+        print(f"Quick: {_what_is_quick(options.table)}.\n")
     print(found)
     if options.versus is not None:
         print(f"\n{_paired(found, options.versus)}")

@@ -1,4 +1,4 @@
-"""Our errors beside the published ones, and the rule that says whether they agree.
+"""Our figures beside the published ones, and the rule that says whether they agree.
 
 A cell agrees when the two means differ by at most one percentage point, or by at most two standard
 errors of their difference.
@@ -7,13 +7,13 @@ errors of their difference.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from orfeon.study.published import Kept, PublishedCell, config_text
+from orfeon.study.published import ERROR, Kept, PublishedCell, config_text
 from orfeon.study.text import aligned
 
 #: Percentage points by which two means may always differ.
@@ -24,25 +24,25 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Comparison:
-    """A mean error of ours beside the published one, in percent.
+    """A mean error or accuracy of ours beside the published one, in percent.
 
     Parameters
     ----------
     published : PublishedCell
-        The published error.
+        The published figure.
     mean : float
-        Our mean error.
+        Our mean.
     std : float or None
         Our standard deviation over the splits; None for a single split.
     n_splits : int
-        Our number of splits.
+        Our number of splits, or of repetitions of a cross-validation.
     kept : Kept, optional
         Where the error is the least over all sizes, the size at which we find it.
 
     Notes
     -----
-    Only errors agree or differ. Sizes are shown: near its least value a curve is flat, so that the
-    size at which it is found is left to chance.
+    Only errors and accuracies agree or differ. Sizes are shown: near its least value a curve is
+    flat, so that the size at which it is found is left to chance.
 
     A standard deviation that is not printed is taken to be like ours, and ours like the printed
     one when we have a single split. Without either only one percentage point is tolerated.
@@ -70,16 +70,16 @@ class Comparison:
 
     @classmethod
     def of(
-        cls, published: PublishedCell, errors: Sequence[float], kept: Kept | None = None
+        cls, published: PublishedCell, values: Sequence[float], kept: Kept | None = None
     ) -> Comparison:
-        """Compare the errors on some splits with a published one.
+        """Compare the errors or accuracies on some splits with a published one.
 
         Parameters
         ----------
         published : PublishedCell
-            The published error.
-        errors : sequence of float
-            Our error on each split, in percent.
+            The published figure.
+        values : sequence of float
+            Ours on each split, in percent.
         kept : Kept, optional
             The size at which these are our errors, where it was chosen.
 
@@ -88,10 +88,10 @@ class Comparison:
         Comparison
             The two, side by side.
         """
-        if not errors:
-            raise ValueError("errors must hold the error of at least one split, got none")
-        std = float(np.std(errors, ddof=1)) if len(errors) > 1 else None
-        return cls(published, float(np.mean(errors)), std, len(errors), kept)
+        if not values:
+            raise ValueError("values must hold that of at least one split, got none")
+        std = float(np.std(values, ddof=1)) if len(values) > 1 else None
+        return cls(published, float(np.mean(values)), std, len(values), kept)
 
     @property
     def difference(self) -> float:
@@ -136,18 +136,18 @@ class PairedDifference(NamedTuple):
         return f"{self.mean:+.2f} ± {self.standard_error:.2f}"
 
 
-def paired_difference(errors: Mapping[int, float], others: Mapping[int, float]) -> PairedDifference:
+def paired_difference(values: Mapping[int, float], others: Mapping[int, float]) -> PairedDifference:
     """Compare two methods on the splits that both have seen.
 
     Parameters
     ----------
-    errors, others : mapping of int to float
-        Errors of the two methods by the number of the split.
+    values, others : mapping of int to float
+        Errors or accuracies of the two methods by the number of the split.
 
     Returns
     -------
     PairedDifference
-        The first method's errors minus the second's. The standard error is that of the mean over
+        The first method's minus the second's. The standard error is that of the mean over
         these splits, which share examples: it says little about new data.
 
     Examples
@@ -156,16 +156,24 @@ def paired_difference(errors: Mapping[int, float], others: Mapping[int, float]) 
     >>> paired_difference({0: 20.0, 1: 22.0, 2: 25.0}, {0: 21.0, 1: 22.5, 3: 30.0})
     PairedDifference(mean=-0.75, standard_error=0.25, n_splits=2)
     """
-    common = sorted(errors.keys() & others.keys())
+    common = sorted(values.keys() & others.keys())
     if len(common) < 2:
         raise ValueError(f"at least two splits must be common to both methods, got {len(common)}")
-    differences = np.array([errors[split] - others[split] for split in common])
+    differences = np.array([values[split] - others[split] for split in common])
     spread = float(np.std(differences, ddof=1))
     return PairedDifference(float(differences.mean()), spread / math.sqrt(len(common)), len(common))
 
 
+class _Column(NamedTuple):
+    """A column of the table."""
+
+    title: str
+    text: Callable[[Comparison], str]
+    to_the_right: bool = False
+
+
 def comparison_table(comparisons: Sequence[Comparison]) -> str:
-    """Set our errors beside the published ones as text.
+    """Set our errors or accuracies beside the published ones as text.
 
     Parameters
     ----------
@@ -175,7 +183,9 @@ def comparison_table(comparisons: Sequence[Comparison]) -> str:
     Returns
     -------
     str
-        A line for each cell, below a header. Numbers of members that were chosen are shown last.
+        A line for each cell, below a header: means and standard deviations over the splits, and
+        the largest difference that agrees. Accuracies also have their names and the standard
+        errors of their differences. Numbers of members that were chosen are shown last.
 
     Examples
     --------
@@ -185,30 +195,38 @@ def comparison_table(comparisons: Sequence[Comparison]) -> str:
     dataset  method  config  splits  ours        published   difference  tolerance
     sonar    cart                50  29.7 ± 4.4  30.1 ± 4.0        -0.4        1.7  agrees
     """
-    header = [
-        "dataset", "method", "config", "splits", "ours", "published", "difference", "tolerance", "",
-    ]  # fmt: skip
-    lines = [header, *(_line(comparison) for comparison in comparisons)]
-    if any(comparison.kept is not None for comparison in comparisons):
-        lines[0] += ["kept", "published"]
-        for line, comparison in zip(lines[1:], comparisons, strict=True):
-            line += [_size(comparison.kept), _size(comparison.published.kept)]
-    return aligned(lines, to_the_right={3, 6, 7})
+    columns = _columns(
+        measured=any(comparison.published.metric != ERROR for comparison in comparisons),
+        folded=any(comparison.published.n_folds > 1 for comparison in comparisons),
+        sized=any(comparison.kept is not None for comparison in comparisons),
+    )
+    lines = [[column.text(comparison) for column in columns] for comparison in comparisons]
+    return aligned(
+        [[column.title for column in columns], *lines],
+        to_the_right={j for j, column in enumerate(columns) if column.to_the_right},
+    )
 
 
-def _line(comparison: Comparison) -> list[str]:
-    published = comparison.published
-    return [
-        published.dataset,
-        published.method,
-        config_text(published.config),
-        str(comparison.n_splits),
-        _mean_and_std(comparison.mean, comparison.std),
-        _mean_and_std(published.value, published.std),
-        f"{comparison.difference:+.1f}",
-        f"{comparison.tolerance:.1f}",
-        "agrees" if comparison.agrees else "DIFFERS",
+def _columns(*, measured: bool, folded: bool, sized: bool) -> list[_Column]:
+    """The columns of a table: with measures, of folds, with sizes that were chosen."""
+    columns = [
+        _Column("dataset", lambda ours: ours.published.dataset),
+        _Column("method", lambda ours: ours.published.method),
+        _Column("config", lambda ours: config_text(ours.published.config)),
+        _Column("metric", lambda ours: ours.published.metric),
+        _Column("repetitions" if folded else "splits", lambda ours: str(ours.n_splits), True),
+        _Column("ours", lambda ours: _mean_and_std(ours.mean, ours.std)),
+        _Column("published", lambda ours: _mean_and_std(ours.published.value, ours.published.std)),
+        _Column("difference", lambda ours: f"{ours.difference:+.1f}", True),
+        _Column("standard error", lambda ours: f"{ours.standard_error:.2f}", True),
+        _Column("tolerance", lambda ours: f"{ours.tolerance:.1f}", True),
+        _Column("", lambda ours: "agrees" if ours.agrees else "DIFFERS"),
+        _Column("kept", lambda ours: _size(ours.kept)),
+        _Column("published", lambda ours: _size(ours.published.kept)),
     ]
+    left_out = set() if measured else {"metric", "standard error"}
+    last = len(columns) if sized else -2
+    return [column for column in columns[:last] if column.title not in left_out]
 
 
 def _size(kept: Kept | None) -> str:

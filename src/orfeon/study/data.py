@@ -18,6 +18,10 @@ import numpy.typing as npt
 
 #: The environment variable that names the folder when no argument does.
 FOLDER_VARIABLE = "ORFEON_DATA"
+#: How to say where the files are.
+HOW_TO_NAME_IT = (
+    f"Name a folder of CSV files with --data or data=, or set the variable {FOLDER_VARIABLE}."
+)
 
 
 class DataSet(NamedTuple):
@@ -58,17 +62,44 @@ def data_file(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     ...
     FileNotFoundError: There is no wine.csv in the folder no/such/folder. ...
     """
-    how = f"Name a folder of CSV files with --data or data=, or set the variable {FOLDER_VARIABLE}"
     folder = folder or os.environ.get(FOLDER_VARIABLE) or None
     if folder is None:
         raise FileNotFoundError(
             f"The data set {name!r} is read from {name}.csv in a local folder, and none is named. "
-            f"{how}; or choose synthetic problems, which need none."
+            f"{HOW_TO_NAME_IT} No file is needed for synthetic problems."
         )
     path = Path(folder) / f"{name}.csv"
     if not path.is_file():
-        raise FileNotFoundError(f"There is no {name}.csv in the folder {folder}. {how}.")
+        raise FileNotFoundError(f"There is no {name}.csv in the folder {folder}. {HOW_TO_NAME_IT}")
     return path
+
+
+def has_data_file(name: str, folder: str | os.PathLike[str] | None = None) -> bool:
+    """Whether the file of a data set is there.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set: that of the file without ``.csv``.
+    folder : path, optional
+        Folder of the files; by default the environment variable ``ORFEON_DATA`` names it.
+
+    Returns
+    -------
+    bool
+        Whether :func:`data_file` finds it.
+
+    Examples
+    --------
+    >>> from orfeon.study import has_data_file
+    >>> has_data_file("wine", folder="no/such/folder")
+    False
+    """
+    try:
+        data_file(name, folder)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def read_data(path: str | os.PathLike[str]) -> DataSet:

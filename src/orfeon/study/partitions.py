@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from orfeon.datasets import list_problems, problem
 from orfeon.datasets._problem import ClassificationProblem
-from orfeon.study.data import DataSet, data_file, read_data
+from orfeon.study.data import DataSet, data_file, has_data_file, read_data
 from orfeon.study.published import Sizes
 
 
@@ -57,6 +57,30 @@ def is_synthetic(name: str) -> bool:
     (True, False)
     """
     return name in list_problems() and isinstance(problem(name), ClassificationProblem)
+
+
+def seeded(name: str, number: int) -> np.random.Generator:
+    """Randomness of a split that depends on its problem and its number alone.
+
+    Parameters
+    ----------
+    name : str
+        Name of the problem.
+    number : int
+        Number of the split, or of the repetition of a cross-validation.
+
+    Returns
+    -------
+    numpy.random.Generator
+        The same one each time.
+
+    Examples
+    --------
+    >>> from orfeon.study.partitions import seeded
+    >>> [int(seeded("wine", 3).integers(1000)) for _ in range(3)]
+    [70, 70, 70]
+    """
+    return np.random.default_rng([zlib.crc32(name.encode()), number])
 
 
 def split_rows(
@@ -157,6 +181,25 @@ class Partitions:
     folder: str | os.PathLike[str] | None = None
     _data: DataSet | None = field(init=False, repr=False, default=None)
 
+    def describe(self, split: int) -> str:
+        """Name a split.
+
+        Parameters
+        ----------
+        split : int
+            Its number, from 0 on.
+
+        Returns
+        -------
+        str
+            The number and what it is of.
+        """
+        return f"split {split}"
+
+    def is_available(self) -> bool:
+        """Whether the file of a real problem is there; synthetic ones always are."""
+        return is_synthetic(self.name) or has_data_file(self.file or self.name, self.folder)
+
     def load(self) -> None:
         """Read the file of a real problem, and refuse one that is too small.
 
@@ -197,7 +240,7 @@ class Partitions:
         """
         if split < 0:
             raise ValueError(f"split must not be negative, got {split}")
-        rng = np.random.default_rng([zlib.crc32(self.name.encode()), split])
+        rng = seeded(self.name, split)
         if is_synthetic(self.name):
             drawn = [self._sample(n_rows, rng) for n_rows in self.sizes]
             return Partition(*drawn[0], *drawn[1])

@@ -7,15 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
 import orfeon
 from orfeon.study.conclusions import ordering_conclusions
+from orfeon.study.designs import CrossValidation, RandomSplits
 from orfeon.study.ordered_bagging import ORDERED_BAGGING, ORDERED_POOLS
 from orfeon.study.partitions import Partition
+from orfeon.study.perceptron_conclusions import (
+    boosting_conclusions,
+    mean_differences,
+    selection_conclusions,
+)
+from orfeon.study.perceptrons import BOOSTED, FILES, PLAIN, POSITIVE_CLASSES
 from orfeon.study.runs import Build, Cell, Protocol, Results, Run, error_percent
+
+if TYPE_CHECKING:
+    from orfeon.study.reproduction import Reproduction
 
 #: Errors in percent by the text of the cell's settings.
 Errors = dict[str, float]
@@ -113,8 +123,6 @@ def _boosted(tree: Any, members: int, random_state: int, n_jobs: int | None) -> 
     )  # fmt: skip
 
 
-#: Chapter 3 takes the version of this problem without categories.
-_NUMERIC = {"german": "german_numeric"}
 #: Published on purpose: what flipping does at rates that are too large for it.
 _BEYOND_SHARE = r"flip_rate=\S+ is not below the share of the smaller class"
 _RATES = ("4/5", "3/5", "2/5", "1/5")
@@ -183,18 +191,40 @@ _LABEL_ENSEMBLES = (
     *(_switched("flipping", "FlippingClassifier", rate, _BEYOND_SHARE) for rate in _RATES),
 )  # fmt: skip
 
+#: Chapter 3 takes the version of one problem without categories.
+_PLAIN_SPLITS = RandomSplits(stratified=False, files={"german": "german_numeric"})
+_STRATIFIED_SPLITS = RandomSplits(stratified=True)
 #: Chapter 5: the bag of one table is that of the others, or its beginning.
 _ORDERED_SEEDS = "martinez-5.8"
+_CROSS_VALIDATION = CrossValidation(POSITIVE_CLASSES, FILES)
+#: The fits that fill the last table fill the two before it, too.
+_PERCEPTRON_SEEDS = "cantador-6.4.3"
+_SMALL = ("ionosphere", "glass")
+
+
+def _perceptrons(
+    table: str, runs: tuple[Run, ...], conclude: Callable[[Reproduction], str]
+) -> Protocol:
+    of_table = tuple(run for run in runs if any(cell.table == table for cell in run.cells))
+    return Protocol(table, _CROSS_VALIDATION, of_table, _PERCEPTRON_SEEDS, conclude, _SMALL)
+
 
 #: The tables that can be reproduced, by name.
 PROTOCOLS = {
     protocol.table: protocol
     for protocol in (
-        Protocol("martinez-3.2", False, _SINGLE_TREES, _NUMERIC),
-        Protocol("martinez-3.3", False, _IGP_ENSEMBLES, _NUMERIC),
-        Protocol("martinez-4.2", True, _LABEL_ENSEMBLES),
-        Protocol("martinez-5.4", True, (ORDERED_POOLS,), seeded_as=_ORDERED_SEEDS),
-        Protocol("martinez-5.7", True, (ORDERED_BAGGING,), seeded_as=_ORDERED_SEEDS),
-        Protocol("martinez-5.8", True, (ORDERED_BAGGING,), conclude=ordering_conclusions),
+        _perceptrons("cantador-6.3.1", PLAIN, selection_conclusions),
+        _perceptrons("cantador-6.4.1", BOOSTED, mean_differences),
+        _perceptrons("cantador-6.4.2", BOOSTED, mean_differences),
+        _perceptrons("cantador-6.4.3", BOOSTED, boosting_conclusions),
+        Protocol("martinez-3.2", _PLAIN_SPLITS, _SINGLE_TREES),
+        Protocol("martinez-3.3", _PLAIN_SPLITS, _IGP_ENSEMBLES),
+        Protocol("martinez-4.2", _STRATIFIED_SPLITS, _LABEL_ENSEMBLES),
+        Protocol("martinez-5.4", _STRATIFIED_SPLITS, (ORDERED_POOLS,), _ORDERED_SEEDS),
+        Protocol("martinez-5.7", _STRATIFIED_SPLITS, (ORDERED_BAGGING,), _ORDERED_SEEDS),
+        Protocol(
+            "martinez-5.8", _STRATIFIED_SPLITS, (ORDERED_BAGGING,),
+            conclude=lambda found: ordering_conclusions(found.comparisons),
+        ),
     )
-}
+}  # fmt: skip

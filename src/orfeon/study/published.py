@@ -1,10 +1,14 @@
-"""Published errors, as facts that the package carries.
+"""Published figures, as facts that the package carries.
 
-A table is a CSV file of ``dataset, method, config, metric, value, std``. Here errors are read, the
-sizes of the training and test sets, and times; errors printed as fractions become percent.
+A table is a CSV file of ``dataset, method, config, metric, value, std``. Here errors and accuracies
+are read, the sizes of the training and test sets, the shares of the classes, and times; errors
+printed as fractions become percent.
 
 References
 ----------
+Cantador (2005). Aplicación de perceptrones paralelos y AdaBoost a problemas de clasificación de
+muestra extrema. Universidad Autónoma de Madrid. Chapter 6.
+
 Martínez-Muñoz (2006). Clasificación mediante conjuntos. Doctoral thesis, Universidad Autónoma de
 Madrid. Chapters 3 (IGP ensembles), 4 (class-switching) and 5 (ordered bagging).
 """
@@ -17,23 +21,42 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import NamedTuple
 
-#: Factors that turn a metric into percent.
-_PERCENT = {
-    "test_error_percent": 1.0,
-    "test_error_fraction": 100.0,
-    "train_error_percent": 1.0,
-    "min_test_error_percent": 1.0,
+#: The measure of most tables; the others are those of `orfeon.study.fold_outcome`.
+ERROR = "error"
+
+
+class _Metric(NamedTuple):
+    """What a metric of the files is called here, and the factor that turns it into percent."""
+
+    name: str
+    factor: float = 1.0
+
+
+_METRICS = {
+    "test_error_percent": _Metric(ERROR),
+    "test_error_fraction": _Metric(ERROR, 100.0),
+    "train_error_percent": _Metric(ERROR),
+    "min_test_error_percent": _Metric(ERROR),
+    "accuracy_percent": _Metric("accuracy"),
+    "accuracy_positive_percent": _Metric("acc+"),
+    "accuracy_negative_percent": _Metric("acc-"),
+    "g_mean_percent": _Metric("g"),
 }
 
 
 class _Source(NamedTuple):
-    """Where the sizes of a table's problems are printed, and on how many splits it rests."""
+    """Where a table's problems are described, and on how many splits of how many folds it rests."""
 
-    sizes: str
+    problems: str
     n_splits: int
+    n_folds: int = 1
 
 
 _TABLES = {
+    "cantador-6.3.1": _Source("cantador-6.1.1", 10, 10),
+    "cantador-6.4.1": _Source("cantador-6.1.1", 10, 10),
+    "cantador-6.4.2": _Source("cantador-6.1.1", 10, 10),
+    "cantador-6.4.3": _Source("cantador-6.1.1", 10, 10),
     "martinez-3.2": _Source("martinez-3.1", 50),
     "martinez-3.3": _Source("martinez-3.1", 50),
     "martinez-4.2": _Source("martinez-4.1", 100),
@@ -43,6 +66,11 @@ _TABLES = {
 }
 #: Tables of seconds.
 _TIMES = ("martinez-5.10",)
+#: Figures that do not go with others in print; they are kept as they are printed.
+_DOUBTS = {
+    ("cantador-6.3.1", "vehicle", "pp", "g"): "another table implies 67.05",
+    ("cantador-6.4.3", "vowel", "ppboost_negative", "g"): "its accuracies give 98.58",
+}
 
 
 class Sizes(NamedTuple):
@@ -78,7 +106,7 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True)
 class PublishedCell:
-    """One published error.
+    """One published figure: a mean error, or an accuracy.
 
     Parameters
     ----------
@@ -89,14 +117,20 @@ class PublishedCell:
     config : dict of str to str
         What else tells the cell from others, such as ``{"T": "99"}``.
     value : float
-        Mean error, in percent: on the test set, or on the training set if that is what the table
-        is about.
+        Mean over the splits, in percent: on the test set, or on the training set if that is what
+        the table is about.
     std : float or None
         Standard deviation over the splits, where one is printed.
     n_splits : int
-        Number of splits behind the mean.
+        Number of splits behind the mean, or of repetitions of a cross-validation.
     kept : Kept, optional
         Where the error is the least over all sizes, the size at which it is found.
+    metric : str, default="error"
+        The measure: ``"error"``, ``"accuracy"``, ``"acc+"``, ``"acc-"`` or ``"g"``.
+    n_folds : int, default=1
+        Number of folds of a repetition; 1 where training and test sets are drawn.
+    doubt : str, optional
+        What speaks against the figure as it is printed.
 
     Examples
     --------
@@ -113,9 +147,14 @@ class PublishedCell:
     std: float | None
     n_splits: int
     kept: Kept | None = None
+    metric: str = ERROR
+    n_folds: int = 1
+    doubt: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.dataset} {self.method} {config_text(self.config)}".rstrip()
+        metric = "" if self.metric == ERROR else self.metric
+        parts = (self.dataset, self.method, config_text(self.config), metric)
+        return " ".join(part for part in parts if part)
 
 
 def config_text(config: Mapping[str, str]) -> str:
@@ -163,24 +202,24 @@ def read_config(text: str) -> dict[str, str]:
 
 
 def list_tables() -> list[str]:
-    """Names of the tables of errors.
+    """Names of the tables that can be reproduced.
 
     Returns
     -------
     list of str
-        In the order of the chapters.
+        By author, in the order of the chapters.
 
     Examples
     --------
     >>> from orfeon.study import list_tables
     >>> list_tables()
-    ['martinez-3.2', 'martinez-3.3', 'martinez-4.2', 'martinez-5.4', 'martinez-5.7', 'martinez-5.8']
+    ['cantador-6.3.1', 'cantador-6.4.1', 'cantador-6.4.2', 'cantador-6.4.3', 'martinez-3.2', ...]
     """
     return list(_TABLES)
 
 
 def published_cells(table: str) -> list[PublishedCell]:
-    """Errors of a published table.
+    """Errors or accuracies of a published table.
 
     Parameters
     ----------
@@ -190,7 +229,7 @@ def published_cells(table: str) -> list[PublishedCell]:
     Returns
     -------
     list of PublishedCell
-        In the order of the file; what does not belong to an error is left out.
+        In the order of the file; what does not belong to such a figure is left out.
 
     Examples
     --------
@@ -201,8 +240,11 @@ def published_cells(table: str) -> list[PublishedCell]:
     >>> cell = published_cells("martinez-5.4")[0]
     >>> print(cell, cell.value, cell.kept)
     diabetes reduce_error initial_size=11 24.9 7 (63.6%)
+    >>> cell = published_cells("cantador-6.4.2")[1]
+    >>> print(cell, cell.value)
+    ionosphere ppboost_negative T=10 acc+ 67.45
     """
-    n_splits = _source(table).n_splits
+    source = _source(table)
     rows = _rows(table)
     facts = {(*_place(row), row["metric"]): row["value"] for row in rows}
     return [
@@ -210,10 +252,15 @@ def published_cells(table: str) -> list[PublishedCell]:
             table, row["dataset"], row["method"], read_config(row["config"]),
             value=_percent(row["value"], row["metric"]),
             std=_percent(row["std"], row["metric"]) if row["std"] else None,
-            n_splits=n_splits,
+            n_splits=source.n_splits,
             kept=_kept(facts, _place(row)),
+            metric=_METRICS[row["metric"]].name,
+            n_folds=source.n_folds,
+            doubt=_DOUBTS.get(
+                (table, row["dataset"], row["method"], _METRICS[row["metric"]].name)
+            ),
         )
-        for row in rows if row["metric"] in _PERCENT
+        for row in rows if row["metric"] in _METRICS
     ]  # fmt: skip
 
 
@@ -223,7 +270,7 @@ def published_sizes(table: str) -> dict[str, Sizes]:
     Parameters
     ----------
     table : str
-        One of :func:`list_tables`.
+        One of :func:`list_tables`, of those whose training and test sets are drawn.
 
     Returns
     -------
@@ -236,13 +283,52 @@ def published_sizes(table: str) -> dict[str, Sizes]:
     >>> published_sizes("martinez-3.2")["diabetes"], published_sizes("martinez-4.2")["diabetes"]
     (Sizes(n_train=500, n_test=268), Sizes(n_train=468, n_test=300))
     """
-    found: dict[str, dict[str, str]] = {}
-    for row in _rows(_source(table).sizes):
-        found.setdefault(row["dataset"], {})[row["metric"]] = row["value"]
-    return {
-        dataset: Sizes(int(facts["n_train"]), int(facts["n_test"]))
-        for dataset, facts in found.items()
-    }
+    n_train, n_test = (_of_problems(table, metric) for metric in ("n_train", "n_test"))
+    return {name: Sizes(int(n_train[name]), int(n_test[name])) for name in n_train}
+
+
+def published_shares(table: str) -> dict[str, float]:
+    """Shares of the positive class in each of a table's problems.
+
+    Parameters
+    ----------
+    table : str
+        One of :func:`list_tables`, of those about unbalanced classes.
+
+    Returns
+    -------
+    dict of str to float
+        Percent, by data set.
+
+    Examples
+    --------
+    >>> from orfeon.study import published_shares
+    >>> published_shares("cantador-6.3.1")["thyroid"]
+    7.4
+    """
+    return _of_problems(table, "positive_percent")
+
+
+def published_folds(table: str) -> int:
+    """Number of folds of a repetition.
+
+    Parameters
+    ----------
+    table : str
+        One of :func:`list_tables`.
+
+    Returns
+    -------
+    int
+        1 where training and test sets are drawn instead.
+
+    Examples
+    --------
+    >>> from orfeon.study import published_folds
+    >>> published_folds("cantador-6.3.1"), published_folds("martinez-3.2")
+    (10, 1)
+    """
+    return _source(table).n_folds
 
 
 def published_seconds(table: str) -> dict[str, dict[int, float]]:
@@ -280,6 +366,17 @@ def _source(table: str) -> _Source:
     return _TABLES[table]
 
 
+def _of_problems(table: str, metric: str) -> dict[str, float]:
+    """A figure of each of a table's problems."""
+    found = {
+        row["dataset"]: float(row["value"])
+        for row in _rows(_source(table).problems) if row["metric"] == metric
+    }  # fmt: skip
+    if not found:
+        raise ValueError(f"table must be one whose problems have a printed {metric}, got {table!r}")
+    return found
+
+
 def _rows(table: str) -> list[dict[str, str]]:
     name = table.replace("-", "_").replace(".", "_")
     with (files("orfeon.study") / "tables" / f"{name}.csv").open(encoding="utf-8") as file:
@@ -301,4 +398,6 @@ def _kept(
 
 
 def _percent(number: str, metric: str) -> float:
-    return round(float(number) * _PERCENT[metric], 10)  # 0.0678 is 6.78, not 6.7799999999999994
+    return round(
+        float(number) * _METRICS[metric].factor, 10
+    )  # 0.0678 is 6.78, not 6.7799999999999994

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orfeon.study.curve import Curve
+from orfeon.study.fold_outcome import FoldOutcome
 from orfeon.study.published import config_text
 
 Key = tuple[str, str, str, str, int, int]
@@ -39,6 +40,8 @@ class Record:
         Time to train and to predict; cells that share one fit share it.
     curve : Curve, optional
         The errors at all sizes, for cells that ask for the best of them.
+    outcome : FoldOutcome, optional
+        What is right class by class, for cells about a fold of a cross-validation.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class Record:
     error: float
     seconds: float
     curve: Curve | None = None
+    outcome: FoldOutcome | None = None
 
     @property
     def key(self) -> Key:
@@ -125,29 +129,47 @@ class RecordStore:
             os.truncate(path, end)
 
 
+class _Extra(NamedTuple):
+    """What only some records have: how it is read from a line, and what it must hold."""
+
+    read: Callable[[Mapping[str, Any]], Any]
+    numbers: str
+
+
+_EXTRAS = {
+    "curve": _Extra(
+        lambda found: Curve(tuple(found["wrong"]), found["n_examples"]), "wrong and n_examples"
+    ),
+    "outcome": _Extra(lambda found: FoldOutcome(**found), "of examples, right and all"),
+}
+
+
 def _line(record: Record) -> str:
-    content = asdict(record)
-    if record.curve is None:
-        del content["curve"]
+    content = {
+        name: part
+        for name, part in asdict(record).items()
+        if name not in _EXTRAS or part is not None
+    }
     return json.dumps(content) + "\n"
 
 
 def _parse(line: bytes, where: str) -> Record:
-    names = {part.name for part in fields(Record)} - {"curve"}
+    names = {part.name for part in fields(Record)} - _EXTRAS.keys()
     try:
         found: Any = json.loads(line)
     except ValueError as error:
         raise ValueError(f"{where} is not a JSON line: {error}") from error
-    if not isinstance(found, dict) or found.keys() - {"curve"} != names:
+    if not isinstance(found, dict) or found.keys() - _EXTRAS.keys() != names:
         raise ValueError(f"{where} must be a record with the keys {', '.join(sorted(names))}.")
-    curve = found.pop("curve", None)
-    return Record(**found, curve=None if curve is None else _curve(curve, where))
+    extras = {name: _extra(name, found.pop(name), where) for name in _EXTRAS if name in found}
+    return Record(**found, **extras)
 
 
-def _curve(found: Any, where: str) -> Curve:
+def _extra(name: str, found: Any, where: str) -> Any:
+    extra = _EXTRAS[name]
     try:
-        return Curve(tuple(found["wrong"]), found["n_examples"])
+        return extra.read(found)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
-            f"{where}: curve must hold the numbers wrong and n_examples ({error})"
+            f"{where}: {name} must hold the numbers {extra.numbers} ({error})"
         ) from error

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.study.comparison import Comparison
 from orfeon.study.curve import Curve
+from orfeon.study.designs import Design
+from orfeon.study.fold_outcome import FoldOutcome
 from orfeon.study.partitions import Partition
 from orfeon.study.published import read_config
+
+if TYPE_CHECKING:
+    from orfeon.study.reproduction import Reproduction
 
 
 class Cell(NamedTuple):
@@ -31,8 +35,9 @@ class Cell(NamedTuple):
     config: str
 
 
-#: What a fit says of each of its cells: an error in percent, or the errors at all sizes.
-Results = Mapping[Cell, float | Curve]
+#: What a fit says of a cell: an error in percent, the errors at all sizes, or what it has right.
+Result = float | Curve | FoldOutcome
+Results = Mapping[Cell, Result]
 #: From the number of members, the seed and the number of threads to an estimator.
 Build = Callable[[int, int, int | None], Any]
 #: From a fitted estimator and the split it was fitted on to the results.
@@ -57,6 +62,8 @@ class Run:
         Gives the results of the cells from the fitted estimator and the split.
     expected_warning : str, optional
         Pattern of a warning that the published settings are known to cause.
+    on_request : bool, default=False
+        Whether it is so slow that it is only run when its method is named.
 
     Examples
     --------
@@ -71,6 +78,7 @@ class Run:
     build: Build
     measure: Measure
     expected_warning: str | None = None
+    on_request: bool = False
 
     def at_most(self, members: int) -> Run:
         """The same run with fewer members.
@@ -106,31 +114,41 @@ class Protocol:
     ----------
     table : str
         The table.
-    stratified : bool
-        Whether splits keep the shares of the classes.
+    design : RandomSplits or CrossValidation
+        How training and test sets are drawn.
     runs : tuple of Run
         The fits that fill its cells.
-    files : mapping of str to str
-        Names of the data files that differ from those of the data sets.
     seeded_as : str, optional
         The table whose seeds are used, by default its own: tables that share their fits must
         share their seeds.
     conclude : callable, optional
         Says in words and numbers what follows from all cells together.
+    quick_datasets : tuple of str, optional
+        The data sets of a quick run that names none; all by default.
 
     Examples
     --------
     >>> from orfeon.study import PROTOCOLS
-    >>> PROTOCOLS["martinez-3.2"].files["german"]
+    >>> PROTOCOLS["martinez-3.2"].design.files["german"]
     'german_numeric'
     """
 
     table: str
-    stratified: bool
+    design: Design
     runs: tuple[Run, ...]
-    files: Mapping[str, str] = field(default_factory=dict, hash=False)
     seeded_as: str | None = None
-    conclude: Callable[[Sequence[Comparison]], str] | None = None
+    conclude: Callable[[Reproduction], str] | None = None
+    quick_datasets: tuple[str, ...] = ()
+
+    @property
+    def on_request(self) -> frozenset[str]:
+        """The methods that are only run when they are named."""
+        return frozenset(
+            cell.method
+            for run in self.runs
+            for cell in run.cells
+            if run.on_request and cell.table == self.table
+        )
 
     def random_state(self, split: int) -> int:
         """Seed of all fits on a split.
