@@ -1,0 +1,77 @@
+"""Unbalanced classes: measures, cost-sensitive learning, balanced subsets, and samplers.
+
+The samplers need imbalanced-learn, ``pip install 'orfeon[imbalance]'``; the rest does not.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+#: Public names and the modules they live in; imported on first use, as the samplers must be.
+_HOMES = {
+    "BalancedSubsetsClassifier": "balanced_subsets",
+    "BorderSelection": "border_selection",
+    "WeightedDistanceEditing": "weighted_editing",
+    "f_beta": "metrics",
+    "f_beta_scorer": "scorers",
+    "geometric_mean": "metrics",
+    "geometric_mean_scorer": "scorers",
+    "imbalance_scorers": "scorers",
+    "minority_class": "metrics",
+    "negative_accuracy": "metrics",
+    "negative_accuracy_scorer": "scorers",
+    "positive_accuracy": "metrics",
+    "positive_accuracy_scorer": "scorers",
+    "precision_recall_mean": "metrics",
+    "precision_recall_mean_scorer": "scorers",
+}
+
+if TYPE_CHECKING:
+    from orfeon.imbalance.balanced_subsets import BalancedSubsetsClassifier
+    from orfeon.imbalance.border_selection import BorderSelection
+    from orfeon.imbalance.metrics import (
+        f_beta,
+        geometric_mean,
+        minority_class,
+        negative_accuracy,
+        positive_accuracy,
+        precision_recall_mean,
+    )
+    from orfeon.imbalance.scorers import (
+        f_beta_scorer,
+        geometric_mean_scorer,
+        imbalance_scorers,
+        negative_accuracy_scorer,
+        positive_accuracy_scorer,
+        precision_recall_mean_scorer,
+    )
+    from orfeon.imbalance.weighted_editing import WeightedDistanceEditing
+
+__all__ = [
+    "BalancedSubsetsClassifier",
+    "BorderSelection",
+    "WeightedDistanceEditing",
+    "f_beta",
+    "f_beta_scorer",
+    "geometric_mean",
+    "geometric_mean_scorer",
+    "imbalance_scorers",
+    "minority_class",
+    "negative_accuracy",
+    "negative_accuracy_scorer",
+    "positive_accuracy",
+    "positive_accuracy_scorer",
+    "precision_recall_mean",
+    "precision_recall_mean_scorer",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"orfeon.imbalance.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'orfeon.imbalance' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

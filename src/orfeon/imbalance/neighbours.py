@@ -1,0 +1,294 @@
+"""Neighbours by class: the examples of one class that are nearest to given ones.
+
+Equally near examples are told apart by their rows, the first first, so that the same table gives
+the same neighbours wherever it is computed. scikit-learn's searches leave that open: here a search
+goes on until everything that is as near as the last neighbour has been seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.neighbors import NearestNeighbors
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: Distances that differ by less than this part of them are equal: rounding must not tell.
+_ROUNDING = 1e-10
+#: Entries of the arrays that are held at once.
+_ENTRIES = 4_000_000
+#: With more attributes trees look at nearly everything, and products are faster.
+_FOR_TREES = 15
+
+
+@dataclass(frozen=True)
+class Search:
+    """Where neighbours are looked for, and by what.
+
+    Attributes
+    ----------
+    X : ndarray or sparse matrix
+        The examples.
+    points : ndarray or sparse matrix
+        What is searched in their place.
+    finder : estimator
+        What looks for them, not fitted.
+    n_neighbors : int
+        How many are looked for.
+    slack : float or None
+        By how much its squared distances can be wrong; with None they are taken as they are,
+        otherwise those of what it finds are measured again.
+    """
+
+    X: Any
+    points: Any
+    finder: Any
+    n_neighbors: int
+    slack: float | None
+
+
+def search_among(X: Any, n_neighbors: Any, *, additional: int, n_jobs: int | None) -> Search:
+    """How neighbours are looked for among examples.
+
+    By default in trees, which take differences before squares. Where there are many attributes, or
+    where the examples are sparse, by products, which are fast and cancel: what they find is
+    measured again. In both cases the examples are multiplied by a power of two, which changes no
+    order, so that no square overflows.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix
+        Examples.
+    n_neighbors : int or estimator
+        How many, or what looks for them: then its own ``n_neighbors`` says how many, as in
+        imbalanced-learn, and its distances count.
+    additional : int
+        How many of an estimator's neighbours are not counted: 1 where the example itself is
+        among them.
+    n_jobs : int or None
+        Threads, where `n_neighbors` is a number.
+
+    Returns
+    -------
+    Search
+        Where, by what, and how many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> search_among(np.array([[3e200], [-1e200]]), 1, additional=0, n_jobs=None).X.round(2)
+    array([[ 0.98],
+           [-0.33]])
+    """
+    X = X.tocsr() if sparse.issparse(X) else X
+    if not isinstance(n_neighbors, Integral):
+        wanted = int(n_neighbors.n_neighbors) - additional
+        if wanted < 1:
+            raise ValueError(
+                f"n_neighbors is an estimator of {n_neighbors.n_neighbors} neighbour, which is "
+                "the example itself: it must find one more than are to be looked at"
+            )
+        return Search(X, X, n_neighbors, wanted, None)
+    X = _scaled(X)
+    if not sparse.issparse(X) and X.shape[1] <= _FOR_TREES:
+        finder = NearestNeighbors(algorithm="kd_tree", n_jobs=n_jobs)
+        return Search(X, X, finder, int(n_neighbors), None)
+    finder = NearestNeighbors(algorithm="brute", n_jobs=n_jobs)
+    points = X if sparse.issparse(X) else X - X.mean(axis=0)
+    squares = points.multiply(points) if sparse.issparse(points) else points**2
+    # Two squares and a product, each a sum of as many terms as attributes, each term rounded.
+    roundings = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps
+    return Search(X, points, finder, int(n_neighbors), roundings * squares.sum(axis=1).max())
+
+
+def _scaled(X: Any) -> Any:
+    """A copy in double precision, times a power of two: no value is above 1."""
+    X = X.astype(np.float64)
+    values = X.data if sparse.issparse(X) else X
+    _, exponent = np.frexp(np.abs(values).max(initial=0.0))
+    np.ldexp(values, -exponent, out=values)
+    return X
+
+
+class ClassNeighbours:
+    """The examples of one class, ready to be asked which of them are nearest to others.
+
+    Parameters
+    ----------
+    search : Search
+        Where neighbours are looked for, and by what.
+    rows : ndarray
+        The rows of the class, in ascending order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [3.0], [2.0], [7.0]])
+    >>> search = search_among(X, 2, additional=1, n_jobs=None)
+    >>> even = ClassNeighbours(search, np.array([0, 2, 4]))
+
+    Rows 0 and 2 are 1 and 2 away from row 1, in eighths; row 2 is not its own neighbour.
+
+    >>> even.nearest(np.array([1, 2]))
+    (array([[0.125, 0.25 ],
+           [0.375, 0.5  ]]), array([[0, 2],
+           [0, 4]]))
+    """
+
+    def __init__(self, search: Search, rows: Integers) -> None:
+        self.search = search
+        self.wanted = min(search.n_neighbors, len(rows))
+        # More copies than neighbours, one being the example itself, are never reached.
+        is_dense = isinstance(search.X, np.ndarray)
+        self.rows = few_copies(search.X, rows, search.n_neighbors + 1) if is_dense else rows
+        self.finder = clone(search.finder).fit(search.points[self.rows])
+
+    def nearest(self, queries: Integers) -> tuple[Floats, Integers]:
+        """Distances and rows of the nearest of the class, nearest first.
+
+        Parameters
+        ----------
+        queries : ndarray of shape (n_queries,)
+            Rows whose neighbours are looked for; none is its own neighbour.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_queries, n_found)
+            Infinite where the class has no further example.
+        rows : ndarray of shape (n_queries, n_found)
+            Rows, `n_found` the lesser of `n_neighbors` and the size of the class.
+        """
+        distances = np.empty((len(queries), self.wanted))
+        rows = np.empty(distances.shape, dtype=np.int64)
+        pending, reach = np.arange(len(queries)), self.wanted + 2
+        while len(pending):
+            reach = min(reach, len(self.rows))
+            unsure = []
+            for part in blocks(pending, reach * self.search.X.shape[1]):
+                distances[part], rows[part], sure = self._look(queries[part], reach)
+                unsure.append(part[~sure])
+            pending, reach = np.concatenate(unsure), 2 * reach
+        return distances, rows
+
+    def _look(
+        self, queries: Integers, reach: int
+    ) -> tuple[Floats, Integers, npt.NDArray[np.bool_]]:
+        """The nearest of as many as `reach`, and whether nothing further off can be as near."""
+        distances, found = self.finder.kneighbors(self.search.points[queries], n_neighbors=reach)
+        rows = self.rows[found]
+        horizon = distances.max(axis=1)
+        if self.search.slack is not None:
+            horizon = np.sqrt(np.maximum(horizon**2 - self.search.slack, 0.0))
+            distances = _measured(self.search.X, queries, rows)
+        distances = np.where(rows == queries[:, None], np.inf, distances)
+        first = by_distance(distances, rows)[:, : self.wanted]
+        distances = np.take_along_axis(distances, first, axis=1)
+        sure = distances[:, -1] * (1 + _ROUNDING) < horizon
+        if reach == len(self.rows):
+            sure[:] = True
+        return distances, np.take_along_axis(rows, first, axis=1), sure
+
+
+def _measured(X: Any, queries: Integers, rows: Integers) -> Floats:
+    """Distances of rows to others, from differences."""
+    if sparse.issparse(X):
+        apart = X[np.repeat(queries, rows.shape[1])] - X[rows.ravel()]
+        squares = np.asarray(apart.multiply(apart).sum(axis=1)).reshape(rows.shape)
+    else:
+        apart = X[queries][:, None, :] - X[rows]
+        squares = np.einsum("ijk,ijk->ij", apart, apart)
+    distances: Floats = np.sqrt(squares)
+    return distances
+
+
+def few_copies(X: npt.NDArray[Any], rows: Integers, n_copies: int) -> Integers:
+    """Rows without those of which enough equal ones come before.
+
+    Parameters
+    ----------
+    X : ndarray
+        Examples.
+    rows : ndarray
+        Some rows.
+    n_copies : int
+        How many equal ones are enough.
+
+    Returns
+    -------
+    ndarray
+        The rows that are left, in their order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> few_copies(np.array([[7], [7], [8], [7], [8]]), np.arange(5), 2)
+    array([0, 1, 2, 4])
+    """
+    _, value, sizes = np.unique(X[rows], axis=0, return_inverse=True, return_counts=True)
+    order = np.argsort(value.reshape(-1), kind="stable")
+    before = np.empty(len(rows), dtype=np.int64)
+    before[order] = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return rows[before < n_copies]
+
+
+def by_distance(distances: Floats, rows: Integers) -> Integers:
+    """Order of each line by distance, and by row among those equal up to rounding.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_queries, n_found)
+        Distances.
+    rows : ndarray of shape (n_queries, n_found)
+        Rows.
+
+    Returns
+    -------
+    ndarray of shape (n_queries, n_found)
+        Positions, nearest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> by_distance(np.array([[0.3, 0.1 + 0.2, 0.0]]), np.array([[8, 5, 6]]))
+    array([[2, 1, 0]])
+    """
+    order = np.argsort(distances, axis=1, kind="stable")
+    ascending = np.take_along_axis(distances, order, axis=1)
+    level = np.zeros(order.shape, dtype=np.int64)
+    level[:, 1:] = np.cumsum(ascending[:, 1:] > ascending[:, :-1] * (1 + _ROUNDING), axis=1)
+    within = np.lexsort((np.take_along_axis(rows, order, axis=1), level), axis=1)
+    return np.take_along_axis(order, within, axis=1)
+
+
+def blocks(rows: Integers, n_entries: int) -> Iterator[Integers]:
+    """Rows in parts, so small that as many entries for each can be held.
+
+    Parameters
+    ----------
+    rows : ndarray
+        Rows.
+    n_entries : int
+        Entries of each row.
+
+    Yields
+    ------
+    ndarray
+        Some of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [len(part) for part in blocks(np.arange(5), 2_000_000)]
+    [2, 2, 1]
+    """
+    size = max(1, _ENTRIES // n_entries)
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]

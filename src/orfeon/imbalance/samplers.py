@@ -1,0 +1,121 @@
+"""What the samplers share; the one place where imbalanced-learn is imported.
+
+A sampler of ours selects: it says which examples stay, and gives them back in the container that
+they came in. What a sampler does is in its ``_select``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+
+try:
+    from imblearn.under_sampling.base import BaseCleaningSampler
+    from imblearn.utils import check_sampling_strategy
+except ImportError as missing:
+    raise ImportError(
+        f"the samplers of orfeon need imbalanced-learn, which could not be imported ({missing}): "
+        "pip install 'orfeon[imbalance]'"
+    ) from missing
+
+Integers = npt.NDArray[np.int64]
+
+
+class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
+    """Base of samplers that keep some of the examples and change none.
+
+    Subclasses give ``_select``. Those that take more than tables of numbers give their own
+    ``_check_X_y`` too.
+
+    Parameters
+    ----------
+    sampling_strategy : str or list, default="auto"
+        The classes of which examples may be left out, in imbalanced-learn's words.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "sampling_strategy": [
+            StrOptions({"auto", "majority", "not minority", "not majority", "all"}),
+            list,
+        ],
+    }
+
+    @abstractmethod
+    def _select(self, X: Any, y: npt.NDArray[Any]) -> Integers:
+        """Rows to keep, of checked examples, in any order and each once."""
+
+    def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Leave out examples.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Examples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+
+        Returns
+        -------
+        X_resampled : same type as X, of shape (n_selected, n_features)
+            The examples that are kept, in their order. Rows of data frames keep their labels.
+        y_resampled : same type as y, of shape (n_selected,)
+            Their classes.
+        """
+        self._validate_params()
+        check_classification_targets(y)
+        examples, labels, is_indicator = self._check_X_y(X, y)
+        self.sampling_strategy_ = check_sampling_strategy(
+            self.sampling_strategy, labels, self._sampling_type
+        )
+        self._fit_resample(examples, labels)
+        kept = self.sample_indices_
+        target = np.asarray(y) if is_indicator else labels
+        return _rows(X, examples, kept), _rows(y, target, kept)
+
+    def _fit_resample(self, X: Any, y: npt.NDArray[Any]) -> tuple[Any, Any]:
+        kept = np.sort(self._select(X, y))
+        lost = np.setdiff1d(y, y[kept])
+        if len(lost):
+            warnings.warn(
+                f"{type(self).__name__} keeps no example of {len(lost)} of the classes: "
+                f"{', '.join(repr(label) for label in lost[:5].tolist())}",
+                UserWarning,
+                stacklevel=3,
+            )
+        self.sample_indices_ = kept
+        return _safe_indexing(X, kept), _safe_indexing(y, kept)
+
+    def _check_X_y(  # noqa: N802
+        self, X: Any, y: Any, accept_sparse: Any = None
+    ) -> tuple[Any, npt.NDArray[Any], bool]:
+        """Numbers, one label each, and whether the labels came as columns of 0 and 1."""
+        try:
+            examples, labels, is_indicator = super()._check_X_y(X, y, accept_sparse)
+        except ValueError as error:
+            if "could not convert" not in str(error):
+                raise
+            raise ValueError(
+                f"{type(self).__name__} measures distances, so X must hold numbers: encode its "
+                f"categories first ({error})"
+            ) from error
+        return examples, labels, bool(is_indicator)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.sampler_tags.sample_indices = True
+        return tags
+
+
+def _rows(given: Any, checked: Any, kept: Integers) -> Any:
+    """Rows of what was given, where it is a container to keep, else of what was made of it."""
+    is_container = isinstance(given, list) or any(
+        hasattr(given, name) for name in ("to_numpy", "__dataframe__")
+    )
+    return _safe_indexing(given if is_container else checked, kept)

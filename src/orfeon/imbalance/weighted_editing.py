@@ -1,0 +1,164 @@
+"""Wilson's editing by a distance in which the smaller classes are nearer (Barandela).
+
+Wilson's rule leaves out the examples that their nearest neighbours get wrong. Where a class is
+rare, even its own examples have mostly others around them, so the rule leaves the majority as it
+is, or takes the minority away. Barandela and others measure the distance to an example of class i
+as
+
+    d_w(y, x) = (n_i / n)^(1/m) d(y, x)
+
+with n_i of the n examples in class i, and m attributes: as if the classes were equally dense, for
+n_i examples spread over the same space are (1/n_i)^(1/m) apart.
+
+References
+----------
+Barandela, Sánchez, García, Rangel (2003). Strategies for learning in class imbalance problems.
+Pattern Recognition 36(3), 849-851.
+Barandela, Valdovinos, Sánchez, Ferri (2004). The imbalanced training sample problem: under or
+over sampling? Lecture Notes in Computer Science 3138, 806-814.
+Wilson (1972). Asymptotic properties of nearest neighbor rules using edited data. IEEE Transactions
+on Systems, Man, and Cybernetics 2(3), 408-421.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils._param_validation import HasMethods, Interval
+
+from orfeon.imbalance.neighbours import (
+    ClassNeighbours,
+    Floats,
+    Integers,
+    blocks,
+    by_distance,
+    search_among,
+)
+from orfeon.imbalance.samplers import SelectionSampler
+
+
+class WeightedDistanceEditing(SelectionSampler):
+    """Leave out the examples that their neighbours get wrong, rare classes counting as nearer.
+
+    Each example is decided by the vote of its nearest neighbours among all others, by the distance
+    weighted by class: that to an example of class i is multiplied by (n_i / n)^(1/m), with n_i of
+    the n examples in class i, and m attributes. Those that are decided wrongly are left out, all
+    at once.
+
+    Parameters
+    ----------
+    sampling_strategy : {"auto", "majority", "not minority", "not majority", "all"} or list, \
+            default="auto"
+        The classes of which examples may be left out; a list names them. "auto" is "not
+        minority". All classes are neighbours, whatever is chosen.
+    n_neighbors : int or estimator, default=3
+        How many neighbours vote. An estimator with ``kneighbors`` brings its own distance; its
+        ``n_neighbors`` counts the example itself, so that one with 4 looks at 3 neighbours, as in
+        imbalanced-learn.
+    n_jobs : int or None, default=None
+        Threads that look for neighbours; an estimator has its own.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of shape (n_selected,)
+        The rows that are kept, in ascending order.
+    distance_weights_ : dict
+        By class, the factor on the distance to its examples.
+    sampling_strategy_ : dict
+        The classes of which examples may be left out.
+    n_features_in_ : int
+        Number of attributes.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where `X` has names.
+
+    See Also
+    --------
+    imblearn.under_sampling.EditedNearestNeighbours : Wilson's editing, by plain distances.
+    BorderSelection : Keep the examples beside other classes.
+
+    Notes
+    -----
+    Equally near examples are taken in the order of their rows. A vote with more than one winner is
+    for the one with the nearest neighbour. The factors come from the whole sample, the example
+    that is decided included. Attributes should be on one scale.
+
+    Examples
+    --------
+    The example at 3 is 1 away from that at 2 and 1.2 from that at 4.2. Two of the five examples
+    are rare: by the weighted distance it is 1 * 3/5 = 0.6 from the common one and
+    1.2 * 2/5 = 0.48 from the rare one, which gets it wrong.
+
+    >>> from orfeon.imbalance import WeightedDistanceEditing
+    >>> X = [[0.0], [2.0], [3.0], [4.2], [4.4]]
+    >>> y = ["common", "common", "common", "rare", "rare"]
+    >>> editing = WeightedDistanceEditing(n_neighbors=1)
+    >>> editing.fit_resample(X, y)
+    ([[0.0], [2.0], [4.2], [4.4]], ['common', 'common', 'rare', 'rare'])
+    >>> editing.sample_indices_, editing.distance_weights_
+    (array([0, 1, 3, 4]), {'common': 0.6, 'rare': 0.4})
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SelectionSampler._parameter_constraints,
+        "n_neighbors": [
+            Interval(Integral, 1, None, closed="left"),
+            HasMethods(["kneighbors", "kneighbors_graph"]),
+        ],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        sampling_strategy: str | list[Any] = "auto",
+        n_neighbors: Any = 3,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(sampling_strategy=sampling_strategy)
+        self.n_neighbors = n_neighbors
+        self.n_jobs = n_jobs
+
+    def _select(self, X: Any, y: npt.NDArray[Any]) -> Integers:
+        search = search_among(X, self.n_neighbors, additional=1, n_jobs=self.n_jobs)
+        if search.n_neighbors >= len(y):
+            raise ValueError(
+                f"n_neighbors={search.n_neighbors} neighbours of an example are looked for, but X "
+                f"has only {len(y)} examples: there must be at least {search.n_neighbors + 1}"
+            )
+        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        weights = (counts / len(y)) ** (1 / X.shape[1])
+        self.distance_weights_ = dict(zip(classes.tolist(), weights.tolist(), strict=True))
+        edited = np.flatnonzero(np.isin(y, list(self.sampling_strategy_)))
+        of_class = [np.flatnonzero(codes == c) for c in range(len(classes))]
+        known = [ClassNeighbours(search, rows) for rows in of_class]
+        wrong = [
+            part[_decided(known, weights, part, search.n_neighbors, codes) != codes[part]]
+            for part in blocks(edited, len(classes) * search.n_neighbors)
+        ]
+        return np.setdiff1d(np.arange(len(y)), np.concatenate(wrong))
+
+
+def _decided(
+    known: list[ClassNeighbours],
+    weights: Floats,
+    queries: Integers,
+    n_neighbors: int,
+    codes: Integers,
+) -> Integers:
+    """The class that the nearest neighbours of each row vote for, by weighted distances.
+
+    Weights are the same within a class, so that the nearest of all are among the nearest of each.
+    """
+    found = [neighbours.nearest(queries) for neighbours in known]
+    distances = np.hstack([w * d for w, (d, _) in zip(weights, found, strict=True)])
+    rows = np.hstack([r for _, r in found])
+    first = by_distance(distances, rows)[:, :n_neighbors]
+    labels = codes[np.take_along_axis(rows, first, axis=1)]
+    votes = np.stack([(labels == c).sum(axis=1) for c in range(len(known))], axis=1)
+    is_winner = np.take_along_axis(votes, labels, axis=1) == votes.max(axis=1, keepdims=True)
+    nearest_winner = is_winner.argmax(axis=1)[:, None]
+    decided: Integers = np.take_along_axis(labels, nearest_winner, axis=1)[:, 0]
+    return decided

@@ -1,0 +1,90 @@
+"""What every public sampler promises: imbalanced-learn's checks and scikit-learn's, all of them.
+
+Samplers are found in the exports, so a new one is checked as soon as it is public.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import orfeon
+import orfeon.imbalance
+
+pytest.importorskip("imblearn")
+from imblearn.base import is_sampler
+from imblearn.utils import estimator_checks as imblearn_checks
+
+#: Settings besides the defaults that take other ways through the code.
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "WeightedDistanceEditing": [
+        {"sampling_strategy": "all", "n_neighbors": 1},
+        {"n_neighbors": NearestNeighbors(n_neighbors=5, metric="manhattan"), "n_jobs": 2},
+    ],
+    "BorderSelection": [
+        {"sampling_strategy": "all", "n_neighbors": 2, "n_rounds": None},
+        {"n_neighbors": NearestNeighbors(n_neighbors=2, metric="manhattan")},
+    ],
+}
+
+
+def public_samplers() -> dict[str, type]:
+    """Every class with ``fit_resample`` that the package or its toolbox exports, by name."""
+    homes = (orfeon, orfeon.imbalance)
+    exported = {name: getattr(home, name) for home in homes for name in home.__all__}
+    return {name: thing for name, thing in exported.items() if hasattr(thing, "fit_resample")}
+
+
+def instances() -> list[Any]:
+    """Each sampler as it is by default, and in its other settings; seeded where it draws."""
+    made = [
+        sampler(**setting)
+        for name, sampler in sorted(public_samplers().items())
+        for setting in [{}, *SETTINGS.get(name, [])]
+    ]
+    for sampler in made:
+        if "random_state" in sampler.get_params():
+            sampler.set_params(random_state=0)
+    return made
+
+
+each_instance = pytest.mark.parametrize("sampler", instances(), ids=lambda sampler: str(sampler))
+
+
+def test_the_samplers_are_found():
+    assert {"BorderSelection", "WeightedDistanceEditing"} <= set(public_samplers())
+    assert set(SETTINGS) <= set(public_samplers())
+    assert all(is_sampler(sampler) for sampler in instances())
+
+
+# Its own parametrize_with_checks gives pytest a generator, which pytest warns of.
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [
+        pair
+        for sampler in instances()
+        for pair in imblearn_checks.estimator_checks_generator(sampler)
+    ],
+    ids=imblearn_checks._get_check_estimator_ids,
+)
+def test_checks_of_imbalanced_learn(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(instances())
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@each_instance
+def test_wrong_parameters_are_told(sampler):
+    imblearn_checks.check_param_validation(type(sampler).__name__, sampler)
+
+
+@each_instance
+def test_names_of_columns_are_kept_and_compared(sampler):
+    pytest.importorskip("pandas")
+    imblearn_checks.check_dataframe_column_names_consistency(type(sampler).__name__, sampler)

@@ -1,0 +1,222 @@
+"""What our samplers share: containers, errors, pipelines, and life without imbalanced-learn."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.preprocessing import label_binarize
+
+pytest.importorskip("imblearn")
+from imblearn.pipeline import make_pipeline
+from imblearn.under_sampling.base import BaseCleaningSampler
+
+from orfeon import CARTClassifier, RandomForestClassifier
+from orfeon.imbalance import BorderSelection, WeightedDistanceEditing
+
+SAMPLERS = [WeightedDistanceEditing(), BorderSelection(sampling_strategy="all", n_neighbors=2)]
+each_sampler = pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda s: type(s).__name__)
+
+
+@pytest.fixture
+def problem():
+    X, y = make_classification(
+        120, n_features=4, weights=[0.8], flip_y=0.1, class_sep=0.5, random_state=0
+    )
+    return X, np.array(["no", "yes"])[y]
+
+
+def rows_of(sampler, X, y):
+    fresh = clone(sampler)
+    fresh.fit_resample(X, y)
+    return fresh.sample_indices_
+
+
+# -- containers ------------------------------------------------------------------------------------
+
+
+@each_sampler
+def test_rows_are_kept_in_order_and_once(sampler, problem):
+    rows = rows_of(sampler, *problem)
+    assert 20 < len(rows) < 120
+    assert (np.diff(rows) > 0).all()
+    assert isinstance(sampler, BaseCleaningSampler)
+
+
+@each_sampler
+def test_data_frames_keep_labels_types_and_names(sampler, problem):
+    pandas = pytest.importorskip("pandas")
+    X, y = problem
+    rows = rows_of(sampler, X, y)
+    frame = pandas.DataFrame(X, columns=list("abcd"), index=np.arange(500, 620))
+    frame["b"] = frame["b"].astype("float32")
+    frame["d"] = (frame["d"] > 0).astype("int8")
+    target = pandas.Series(y, name="class", dtype="category", index=frame.index)
+    fresh = clone(sampler)
+    X_kept, y_kept = fresh.fit_resample(frame, target)
+    pandas.testing.assert_frame_equal(X_kept, frame.iloc[fresh.sample_indices_])
+    pandas.testing.assert_series_equal(y_kept, target.iloc[fresh.sample_indices_])
+    assert fresh.feature_names_in_.tolist() == list("abcd")
+    X_kept, _ = clone(sampler).fit_resample(pandas.DataFrame(X), target)
+    assert X_kept.index.tolist() == rows.tolist()
+
+
+@each_sampler
+def test_polars_frames_stay_polars_frames(sampler, problem):
+    polars = pytest.importorskip("polars")
+    X, y = problem
+    rows = rows_of(sampler, X, y)
+    X_kept, y_kept = clone(sampler).fit_resample(
+        polars.DataFrame(X, schema=list("abcd")), polars.Series("class", y)
+    )
+    assert isinstance(X_kept, polars.DataFrame)
+    assert isinstance(y_kept, polars.Series)
+    assert X_kept.columns == list("abcd")
+    np.testing.assert_array_equal(X_kept.to_numpy(), X[rows])
+    assert y_kept.to_list() == y[rows].tolist()
+
+
+@each_sampler
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_sparse_examples_stay_sparse(sampler, form, problem):
+    X, y = problem
+    X = np.where(X < 0, 0.0, X)
+    rows = rows_of(sampler, X, y)
+    fresh = clone(sampler)
+    X_kept, y_kept = fresh.fit_resample(sparse.coo_array(X).asformat(form), y)
+    assert sparse.issparse(X_kept)
+    np.testing.assert_array_equal(X_kept.toarray(), X[rows])
+    np.testing.assert_array_equal(y_kept, y[rows])
+
+
+@each_sampler
+def test_the_same_examples_in_other_arrays_give_the_same(sampler, problem):
+    X, y = problem
+    X = X.round(2)
+    rows = rows_of(sampler, X, y)
+    fixed = X.copy()
+    fixed.setflags(write=False)
+    for given in (fixed, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], X.astype(object)):
+        np.testing.assert_array_equal(rows_of(sampler, given, y), rows)
+    np.testing.assert_array_equal(rows_of(sampler, X.tolist(), y.tolist()), rows)
+    np.testing.assert_array_equal(rows_of(sampler, X, y[:, None]), rows)
+    assert fixed.tobytes() == X.tobytes()
+
+
+@each_sampler
+def test_labels_as_columns_of_zeros_and_ones(sampler, problem):
+    X, _ = problem
+    y = np.arange(120) % 3
+    columns = label_binarize(y, classes=[0, 1, 2])
+    rows = rows_of(sampler, X, y)
+    _, y_kept = clone(sampler).fit_resample(X, columns)
+    np.testing.assert_array_equal(y_kept, columns[rows])
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+@each_sampler
+def test_what_has_no_distance_is_refused(sampler):
+    y = [0, 0, 0, 1, 1, 1]
+    name = type(sampler).__name__
+    strings = np.array([["red"], ["blue"], ["red"], ["red"], ["blue"], ["red"]], dtype=object)
+    with pytest.raises(ValueError, match=rf"{name} measures distances, so X must hold numbers"):
+        clone(sampler).fit_resample(strings, y)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        clone(sampler).fit_resample([[0.0], [np.nan], [1.0], [2.0], [3.0], [4.0]], y)
+    with pytest.raises(ValueError, match="Input X contains infinity"):
+        clone(sampler).fit_resample([[0.0], [np.inf], [1.0], [2.0], [3.0], [4.0]], y)
+
+
+@each_sampler
+def test_wrong_strategies_are_told(sampler, problem):
+    with pytest.raises(ValueError, match=r"'sampling_strategy' parameter of .* Got 0.5 instead"):
+        clone(sampler).set_params(sampling_strategy=0.5).fit_resample(*problem)
+    with pytest.raises(ValueError, match=r"\{'perhaps'\} target class is/are not present"):
+        clone(sampler).set_params(sampling_strategy=["perhaps"]).fit_resample(*problem)
+    with pytest.raises(ValueError, match="more than 1 class"):
+        clone(sampler).fit_resample(problem[0], np.zeros(120))
+
+
+# -- pipelines -------------------------------------------------------------------------------------
+
+
+@each_sampler
+def test_in_front_of_our_classifiers_under_cross_validation(sampler, problem):
+    X, y = problem
+    forest = RandomForestClassifier(n_estimators=10, random_state=0)
+    scores = cross_val_score(make_pipeline(sampler, forest), X, y, cv=3, error_score="raise")
+    assert scores.shape == (3,)
+    assert scores.min() > 0.5
+    fitted = make_pipeline(sampler, forest).fit(X, y)
+    rows = rows_of(sampler, X, y)
+    alone = clone(forest).fit(X[rows], y[rows])
+    np.testing.assert_array_equal(fitted.predict_proba(X), alone.predict_proba(X))
+
+
+def test_the_number_of_neighbours_can_be_searched_for(problem):
+    pipeline = make_pipeline(WeightedDistanceEditing(), CARTClassifier(random_state=0))
+    name = "weighteddistanceediting__n_neighbors"
+    search = GridSearchCV(pipeline, {name: [1, 3, 5]}, cv=3, scoring="balanced_accuracy")
+    search.fit(*problem)
+    assert search.best_params_[name] in (1, 3, 5)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert len(set(search.cv_results_["mean_test_score"])) > 1
+
+
+def test_one_sampler_after_the_other(problem):
+    X, y = problem
+    both = make_pipeline(WeightedDistanceEditing(), BorderSelection(), CARTClassifier())
+    both.fit(X, y)
+    edited = rows_of(WeightedDistanceEditing(), X, y)
+    bordered = edited[rows_of(BorderSelection(), X[edited], y[edited])]
+    assert both[1].sample_indices_.shape == bordered.shape
+    assert np.count_nonzero(y[bordered] == "yes") == np.count_nonzero(y == "yes")
+    assert len(bordered) < len(edited) < 120
+
+
+# -- without imbalanced-learn ----------------------------------------------------------------------
+
+
+def run(code: str) -> str:
+    """What a fresh process prints in which imbalanced-learn cannot be imported."""
+    script = "import sys\nsys.modules['imblearn'] = None\n" + code
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_the_package_is_imported_without_imbalanced_learn():
+    said = run(
+        "import orfeon.imbalance as toolbox\n"
+        "print('BorderSelection' in dir(toolbox), toolbox.geometric_mean([0, 1], [0, 1]))"
+    )
+    assert said == "True 1.0"
+
+
+@pytest.mark.parametrize("name", ["BorderSelection", "WeightedDistanceEditing"])
+def test_a_sampler_says_what_is_missing(name):
+    said = run(
+        f"try:\n    from orfeon.imbalance import {name}\n"
+        "except ImportError as error:\n    print(error)"
+    )
+    assert "imbalanced-learn" in said
+    assert said.endswith("pip install 'orfeon[imbalance]'")
+
+
+def test_unknown_names_are_unknown():
+    import orfeon.imbalance
+
+    with pytest.raises(AttributeError, match="has no attribute 'SMOTE'"):
+        _ = orfeon.imbalance.SMOTE
+    assert dir(orfeon.imbalance) == sorted(orfeon.imbalance.__all__)
+    for name in orfeon.imbalance.__all__:
+        assert getattr(orfeon.imbalance, name).__doc__
