@@ -1,0 +1,294 @@
+"""Cost-sensitive learning by the threshold: of all classes, the one of least expected cost.
+
+From the probabilities p of the classes and the costs C, the expected cost of predicting class j is
+the sum over i of p_i C[i, j]. With two classes the least of them is a threshold on a probability:
+class 1 is predicted from C[0, 1] / (C[0, 1] + C[1, 0]) on. The classifier itself does not change,
+so the costs may be known late; its probabilities have to be good ones.
+
+References
+----------
+Domingos (1999). MetaCost: a general method for making classifiers cost-sensitive. Proceedings of
+the 5th International Conference on Knowledge Discovery and Data Mining, 155-164.
+
+Elkan (2001). The foundations of cost-sensitive learning. Proceedings of the 17th International
+Joint Conference on Artificial Intelligence, 973-978.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn import get_config
+from sklearn.base import _fit_context
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from orfeon.ensembles.bagging import BaggingClassifier
+from orfeon.imbalance.cost_sensitive import CostClassifier, read_costs
+from orfeon.tabular import are_counts
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class CostThresholdClassifier(CostClassifier):
+    """A classifier that predicts the class of least expected cost.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        A classifier with ``predict_proba``. By default :class:`orfeon.BaggingClassifier`, whose
+        vote shares are finer than the probabilities of one tree (as in MetaCost).
+    costs : "balanced", dict or array of shape (n_classes, n_classes), default="balanced"
+        What errors cost: inversely proportional to the sizes of the classes; a number for each
+        class, 1 for those that are not named; or a matrix whose entry (i, j) is the cost of
+        predicting class j for an example of class i, in the order of the sorted classes, with
+        zeros on the diagonal.
+    cv : None, "prefit", int, splitter or iterable of splits, default=None
+        None trains the classifier and believes its probabilities. "prefit" believes those of a
+        classifier that is fitted already; so does None for a
+        :class:`sklearn.frozen.FrozenEstimator`, which stays fitted when it is cloned. All else
+        calibrates them by cross-validation, with
+        :class:`sklearn.calibration.CalibratedClassifierCV`; ``decision_function`` is then enough.
+    method : {"sigmoid", "isotonic"}, default="sigmoid"
+        How they are calibrated.
+    random_state : int, RandomState or None, default=None
+        Fixes every ``random_state`` of the estimator; with None they are as they were given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    cost_matrix_ : ndarray of shape (n_classes, n_classes)
+        Costs of predicting the class of the column for an example of the class of the row.
+    threshold_ : float
+        With two classes: the probability of ``classes_[1]`` above which it is predicted.
+    estimator_ : classifier
+        What the probabilities come from.
+
+    Notes
+    -----
+    Of classes that cost the same the first is predicted. With equal costs that is the likeliest
+    class.
+
+    With two classes :class:`sklearn.model_selection.FixedThresholdClassifier` decides the same with
+    ``threshold=threshold_``, but for probabilities that are on the threshold. Where no costs are
+    known, :class:`sklearn.model_selection.TunedThresholdClassifierCV` finds the threshold that is
+    best by any scorer, such as :data:`orfeon.imbalance.scorers.geometric_mean_scorer`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from orfeon.imbalance.cost_threshold import CostThresholdClassifier
+    >>> X, y = make_classification(500, weights=[0.9], random_state=0)
+    >>> careful = CostThresholdClassifier(LogisticRegression(), costs={1: 9.0}).fit(X, y)
+    >>> careful.threshold_
+    0.1
+    >>> int(careful.estimator_.predict(X).sum()), int(careful.predict(X).sum())
+    (31, 100)
+
+    Without costs, the threshold that is best by the geometric mean of the accuracies:
+
+    >>> from sklearn.model_selection import TunedThresholdClassifierCV
+    >>> from orfeon.imbalance.scorers import geometric_mean_scorer
+    >>> tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=geometric_mean_scorer)
+    >>> round(float(tuned.fit(X, y).best_threshold_), 2)
+    0.23
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CostClassifier._parameter_constraints,
+        "cv": ["cv_object", StrOptions({"prefit"})],
+        "method": [StrOptions({"sigmoid", "isotonic"})],
+    }
+
+    threshold_: float
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        costs: Any = "balanced",
+        *,
+        cv: Any = None,
+        method: Literal["sigmoid", "isotonic"] = "sigmoid",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.costs = costs
+        self.cv = cv
+        self.method = method
+        self.random_state = random_state
+
+    def _default(self) -> Any:
+        return BaggingClassifier()
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the classifier, and calibrate its probabilities where that is asked for.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples, as the classifier takes them.
+        y : array of shape (n_rows,)
+            Classes.
+        sample_weight : array of shape (n_rows,), optional
+            Weights: 0 is the same as leaving the example out.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        base = self._source()
+        X, y, weights, rows, n_given = self._read_examples(X, y, sample_weight)
+        self.classes_, codes = self._known(base, y)
+        self.cost_matrix_ = read_costs(self.costs, self.classes_, codes, weights).matrix
+        self.__dict__.pop("threshold_", None)
+        if len(self.classes_) == 2:
+            first, second = self.cost_matrix_[0, 1], self.cost_matrix_[1, 0]
+            self.threshold_ = float(first / (first + second))
+        takes_weights = has_fit_parameter(base, "sample_weight")
+        if not takes_weights and not isinstance(base, FrozenEstimator):
+            X, y, rows = _copies(base, X, y, weights, rows)
+            sample_weight = None
+        if self._calibrates:
+            if takes_weights and get_config()["enable_metadata_routing"]:
+                base.set_fit_request(sample_weight=True)
+            splits = _kept_splits(self.cv, rows, n_given)
+            base = CalibratedClassifierCV(base, method=self.method, cv=splits)
+        given = {} if sample_weight is None else {"sample_weight": weights}
+        self._keep(base.fit(X, y, **given))
+        return self
+
+    @property
+    def _calibrates(self) -> bool:
+        return self.cv is not None and not isinstance(self.cv, str)
+
+    def _source(self) -> Any:
+        """The classifier whose probabilities are asked for."""
+        if isinstance(self.cv, str):
+            if self.estimator is None:
+                raise ValueError('cv="prefit" needs a fitted estimator; estimator is None.')
+            check_is_fitted(self.estimator)
+            base: Any = FrozenEstimator(self.estimator)
+        else:
+            base = self._clone_base()
+        enough = self._calibrates and hasattr(base, "decision_function")
+        if not hasattr(base, "predict_proba") and not enough:
+            raise ValueError(
+                f"estimator={self.estimator} has no predict_proba, which CostThresholdClassifier "
+                "needs; with cv=5 the scores of its decision_function are made probabilities."
+            )
+        return base
+
+    def _known(self, base: Any, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Integers]:
+        """The classes, those of a classifier that is fitted already, and the codes of y."""
+        found, codes = self._find_classes(y)
+        if not isinstance(base, FrozenEstimator):
+            return found, codes
+        known = np.asarray(base.classes_)
+        unknown = np.setdiff1d(found, known)
+        if len(unknown):
+            raise ValueError(
+                f"y has the class {unknown.tolist()[0]!r}, which the fitted estimator does not "
+                f"know; it knows {known.tolist()}."
+            )
+        return known, np.searchsorted(known, found)[codes]
+
+    def expected_costs(self, X: Any) -> Floats:
+        """What each decision is expected to cost.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Expected cost of predicting each class, in the order of ``classes_``.
+        """
+        return np.asarray(self.predict_proba(X) @ self.cost_matrix_)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of least expected cost.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes; the first of those that are tied.
+        """
+        shares = self.predict_proba(X)
+        # What a row of the matrix has in common changes no decision. Without it, costs that do not
+        # depend on the prediction leave one term in each sum, which is exact, and ties are ties.
+        differences = self.cost_matrix_ - self.cost_matrix_.max(axis=1, keepdims=True)
+        return np.asarray(self.classes_[np.argmin(shares @ differences, axis=1)])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities, as the classifier gives them: costs do not change them.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
+        return np.asarray(self._inner().predict_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms; minus infinity where a probability is zero.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+def _copies(
+    base: Any, X: Any, y: npt.NDArray[Any], weights: Floats, rows: Integers
+) -> tuple[Any, npt.NDArray[Any], Integers]:
+    """Copies in place of whole-number weights, for a classifier that takes no weights."""
+    if (weights == 1).all():
+        return X, y, rows
+    if not are_counts(weights):
+        raise ValueError(
+            f"sample_weight has fractions, and {type(base).__name__} takes no weights; give whole "
+            "numbers, or another estimator."
+        )
+    copies = np.repeat(np.arange(len(y)), weights.astype(np.int64))
+    return _safe_indexing(X, copies), y[copies], rows[copies]
+
+
+def _kept_splits(cv: Any, rows: Integers, n_given: int) -> Any:
+    """Splits that name the rows given, as splits of those that are left, or of their copies."""
+    if isinstance(cv, int | np.integer) or hasattr(cv, "split"):
+        return cv
+    numbers = np.arange(n_given)
+    return [
+        tuple(np.flatnonzero(np.isin(rows, numbers[np.asarray(part)])) for part in split)
+        for split in cv
+    ]
