@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 _HOMES = {
     "BalancedSubsetsClassifier": "balanced_subsets",
     "BorderSelection": "border_selection",
+    "CostSensitiveClassifier": "cost_weights",
+    "CostThresholdClassifier": "cost_threshold",
     "WeightedDistanceEditing": "weighted_editing",
     "f_beta": "metrics",
     "f_beta_scorer": "scorers",
@@ -30,6 +32,8 @@ _HOMES = {
 if TYPE_CHECKING:
     from orfeon.imbalance.balanced_subsets import BalancedSubsetsClassifier
     from orfeon.imbalance.border_selection import BorderSelection
+    from orfeon.imbalance.cost_threshold import CostThresholdClassifier
+    from orfeon.imbalance.cost_weights import CostSensitiveClassifier
     from orfeon.imbalance.metrics import (
         f_beta,
         geometric_mean,
@@ -51,6 +55,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BalancedSubsetsClassifier",
     "BorderSelection",
+    "CostSensitiveClassifier",
+    "CostThresholdClassifier",
     "WeightedDistanceEditing",
     "f_beta",
     "f_beta_scorer",
