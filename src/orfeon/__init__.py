@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 #: Public names and the modules they live in; imported on first use, so `import orfeon` stays light.
+#: Those that need an optional package are not in __all__: `from orfeon import *` needs none.
 _HOMES = {
     "AdaBoostClassifier": "orfeon.boosting",
     "AdaBoostM2Classifier": "orfeon.boosting",
@@ -19,12 +20,16 @@ _HOMES = {
     "ArcX4Classifier": "orfeon.boosting",
     "BaggingClassifier": "orfeon.ensembles",
     "BaggingRegressor": "orfeon.ensembles",
+    "BalancedSubsetsClassifier": "orfeon.imbalance",
     "BoostingIGPClassifier": "orfeon.boosting",
+    "BorderSelection": "orfeon.imbalance",
     "C45Classifier": "orfeon.trees",
     "CARTClassifier": "orfeon.trees",
     "CARTRegressor": "orfeon.trees",
     "ClassSwitchingClassifier": "orfeon.ensembles",
     "CombinedMultipleModels": "orfeon.ordering",
+    "CostSensitiveClassifier": "orfeon.imbalance",
+    "CostThresholdClassifier": "orfeon.imbalance",
     "DoubleBaggingClassifier": "orfeon.ensembles",
     "ExtraTreesClassifier": "orfeon.ensembles",
     "ExtraTreesRegressor": "orfeon.ensembles",
@@ -42,6 +47,11 @@ _HOMES = {
     "ObliqueTreeClassifier": "orfeon.trees",
     "ObliqueTreeRegressor": "orfeon.trees",
     "OutputSmearingRegressor": "orfeon.ensembles",
+    "PPBoostClassifier": "orfeon.perceptrons",
+    "PPTSSClassifier": "orfeon.perceptrons",
+    "PPTSSSampler": "orfeon.perceptrons",
+    "ParallelPerceptronClassifier": "orfeon.perceptrons",
+    "ParallelPerceptronRegressor": "orfeon.perceptrons",
     "PartitionedClassifier": "orfeon.ensembles",
     "PartitionedRegressor": "orfeon.ensembles",
     "PoolBoostClassifier": "orfeon.boosting",
@@ -60,6 +70,7 @@ _HOMES = {
     "Table": "orfeon.table",
     "WaggingClassifier": "orfeon.ensembles",
     "WaggingRegressor": "orfeon.ensembles",
+    "WeightedDistanceEditing": "orfeon.imbalance",
     "early_decision": "orfeon.combining",
     "export_graphviz": "orfeon.rendering",
     "export_html": "orfeon.rendering",
@@ -114,6 +125,13 @@ if TYPE_CHECKING:
         WaggingRegressor,
     )
     from orfeon.forest import Forest
+    from orfeon.imbalance import (
+        BalancedSubsetsClassifier,
+        CostSensitiveClassifier,
+        CostThresholdClassifier,
+    )
+    from orfeon.imbalance import BorderSelection as BorderSelection
+    from orfeon.imbalance import WeightedDistanceEditing as WeightedDistanceEditing
     from orfeon.ordering import (
         CombinedMultipleModels,
         PrunedClassifier,
@@ -123,6 +141,13 @@ if TYPE_CHECKING:
         search_exhaustive,
         search_genetic,
     )
+    from orfeon.perceptrons import (
+        ParallelPerceptronClassifier,
+        ParallelPerceptronRegressor,
+        PPBoostClassifier,
+        PPTSSClassifier,
+    )
+    from orfeon.perceptrons import PPTSSSampler as PPTSSSampler
     from orfeon.rendering import export_graphviz, export_html, export_rules, export_text, plot_tree
     from orfeon.schema import Schema
     from orfeon.table import Table
@@ -150,12 +175,15 @@ __all__ = [
     "ArcX4Classifier",
     "BaggingClassifier",
     "BaggingRegressor",
+    "BalancedSubsetsClassifier",
     "BoostingIGPClassifier",
     "C45Classifier",
     "CARTClassifier",
     "CARTRegressor",
     "ClassSwitchingClassifier",
     "CombinedMultipleModels",
+    "CostSensitiveClassifier",
+    "CostThresholdClassifier",
     "DoubleBaggingClassifier",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
@@ -173,6 +201,10 @@ __all__ = [
     "ObliqueTreeClassifier",
     "ObliqueTreeRegressor",
     "OutputSmearingRegressor",
+    "PPBoostClassifier",
+    "PPTSSClassifier",
+    "ParallelPerceptronClassifier",
+    "ParallelPerceptronRegressor",
     "PartitionedClassifier",
     "PartitionedRegressor",
     "PoolBoostClassifier",
@@ -212,4 +244,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_HOMES})

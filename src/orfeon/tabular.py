@@ -303,6 +303,69 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         return classes, codes
 
 
+class KnownClassesMixin:
+    """The classes of a classifier that sees its examples chunk by chunk."""
+
+    classes_: npt.NDArray[Any]
+    _known_classes: npt.NDArray[Any] | None
+
+    def _expect_classes(self, classes: Any, begins: bool) -> None:
+        """Take note of the classes to come."""
+        if classes is None:
+            if begins:
+                raise ValueError(
+                    "classes must be passed on the first call to partial_fit, and to fit_chunks: "
+                    "all classes that will ever come."
+                )
+            self._known_classes = self.classes_
+            return
+        given = np.unique(classes)
+        if not begins and not np.array_equal(given, self.classes_):
+            raise ValueError(
+                f"classes={given.tolist()} are not those of the first call, "
+                f"{self.classes_.tolist()}."
+            )
+        self._known_classes = given
+
+    def _find_classes(self, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        known = getattr(self, "_known_classes", None)
+        if known is None:
+            classes, codes = super()._find_classes(y)  # type: ignore[misc]
+            return classes, codes
+        return known, class_codes(y, known)
+
+
+def class_codes(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """The class of each example, as an index into known classes.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        Classes of the examples.
+    classes : ndarray of shape (n_classes,)
+        The classes that there are, sorted.
+
+    Returns
+    -------
+    ndarray of int of shape (n_rows,)
+        Codes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.tabular import class_codes
+    >>> class_codes(np.array(["b", "a"]), np.array(["a", "b", "c"]))
+    array([1, 0])
+    """
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    strange = classes[codes] != y
+    if strange.any():
+        raise ValueError(
+            f"y has the class {y[strange][0]!r}, which is not among classes={classes.tolist()}."
+        )
+    return np.asarray(codes)
+
+
 def class_factors(
     class_weight: Any,
     classes: npt.NDArray[Any],

@@ -156,8 +156,11 @@ class AdaBoostScheme(Scheme):
         if not judgement.keep or error == 0:
             self._begin_anew(rng)
             return
-        factor = (1.0 - error) / error / self._chance
-        self._settle(np.where(said != self.labels, self._weights * factor, self._weights))
+        self._settle(self._weights * self._factors_of(said, (1.0 - error) / error / self._chance))
+
+    def _factors_of(self, said: npt.NDArray[Any], odds: float) -> Floats:
+        """What the weights are multiplied by, given the odds of the member being right."""
+        return np.where(said != self._labels, odds, 1.0)
 
     def _settle(self, weights: Floats) -> None:
         """Make the weights sum to 1, none of them too small to rise again."""
@@ -274,12 +277,15 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     def _base(self) -> Any:
         return StumpClassifier() if self.estimator is None else self.estimator
 
-    def _scheme(self, examples: Examples) -> Scheme:
+    def _check_min_weight(self, examples: Examples) -> None:
         if self.min_weight * len(examples) >= 1:
             raise ValueError(
                 f"min_weight={self.min_weight} for {len(examples)} examples leaves nothing to "
                 f"reweigh: weights sum to 1. Give less than {1 / len(examples):.3g}."
             )
+
+    def _scheme(self, examples: Examples) -> Scheme:
+        self._check_min_weight(examples)
         return AdaBoostScheme(
             examples.labels, examples.weights, max(2, examples.n_classes), self.on_failure,
             self.min_weight, self.algorithm,

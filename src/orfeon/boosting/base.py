@@ -27,7 +27,7 @@ from orfeon.boosting.tallies import Tally
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.ensemble import Ensemble
 from orfeon.ensembles.perturbation import Examples, member_generator
-from orfeon.ensembles.setting_aside import set_aside
+from orfeon.ensembles.setting_aside import hash_examples, set_aside
 from orfeon.ensembles.warm_start import Before
 from orfeon.forest import Forest
 from orfeon.importance import impurity_importances
@@ -64,6 +64,9 @@ class BoostedEnsemble(Ensemble):
 
     _is_sequential: ClassVar[bool] = True
     _hears: ClassVar[Hears]
+    #: Advice to those whose members are too weak, or too strong.
+    _stronger: ClassVar[str] = "such as a deeper tree"
+    _weaker: ClassVar[str] = "such as a tree with max_depth"
 
     member_weights_: Floats
     errors_: Floats
@@ -91,11 +94,24 @@ class BoostedEnsemble(Ensemble):
     def _scheme(self, examples: Examples) -> Scheme:
         """The two formulas, at the weights of the first round."""
 
+    def _read_all(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
+    ) -> tuple[Any, Examples]:
+        data, examples = super()._read_all(X, y, sample_weight, reset=reset)
+        if not hasattr(self.estimator_, "_boosting_learner"):
+            return data, examples
+        # As trees have them: in an order that depends on their content alone.
+        hashes = hash_examples(data, examples.labels)
+        return self._take(_Part(data, examples), np.lexsort((examples.weights, hashes)))
+
     def _learner(self, data: Any, examples: Examples) -> Learner:
         """What trains the members."""
         if self._has_trees:
             self.estimator_._prepare(data)
             return TreeLearner(self.estimator_, data, self.sampling, self._classes)
+        if hasattr(self.estimator_, "_boosting_learner"):  # it knows a quicker way
+            learner: Learner = self.estimator_._boosting_learner(data, examples, self.sampling)
+            return learner
         return EstimatorLearner(self.estimator_, data, examples.n_classes, self.sampling)
 
     def _explain(self, run: Run) -> str | None:
@@ -106,8 +122,7 @@ class BoostedEnsemble(Ensemble):
             who = "the first member" if run.attempts == 1 else f"the last of {run.attempts} members"
             return (
                 f"{name}: {who} errs on {error:.3g} of the weight, which is no better than chance; "
-                "the ensemble is this member alone. Give a stronger estimator, such as a deeper "
-                "tree."
+                f"the ensemble is this member alone. Give a stronger estimator, {self._stronger}."
             )
         labels = run.scheme.labels
         alone = run.n_kept == 1 and self._n_members > 1 and bool((labels != labels[:1]).any())
@@ -115,13 +130,13 @@ class BoostedEnsemble(Ensemble):
             return (
                 f"{name}: the first member makes no error on the training examples, so there was "
                 "nothing to boost and the ensemble is this member alone. Give a weaker estimator, "
-                "such as a tree with max_depth."
+                f"{self._weaker}."
             )
         if run.gave_up:
             return (
                 f"{name}: {run.n_failed} members in a row were no better than chance, so boosting "
                 f"ended with {_count(run.n_kept)} of the {self._n_members} asked for. Give a "
-                "stronger estimator, such as a deeper tree."
+                f"stronger estimator, {self._stronger}."
             )
         return None
 
@@ -280,10 +295,10 @@ class BoostedEnsemble(Ensemble):
                 stacklevel=4,
             )
             return whole, None
-        return self._take(whole, ~held), self._take(whole, held)
+        return self._take(whole, np.flatnonzero(~held)), self._take(whole, np.flatnonzero(held))
 
-    def _take(self, whole: _Part, mask: npt.NDArray[np.bool_]) -> _Part:
-        rows = np.flatnonzero(mask)
+    def _take(self, whole: _Part, rows: npt.NDArray[np.int64]) -> _Part:
+        """Some of the examples, in this order."""
         data, examples = whole
         some = replace(
             examples, labels=examples.labels[rows], weights=examples.weights[rows],

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from orfeon.ensembles.perturbation import member_generator
 
 Floats = npt.NDArray[np.float64]
-Hears = Literal["votes", "supports", "predictions"]
+Hears = Literal["votes", "supports", "predictions", "activations"]
 
 #: An error of one half, which rounding must not bring below one half.
 HALF = 0.5 - 1e-10
@@ -82,7 +82,8 @@ class Scheme(ABC):
     """The two formulas of a booster, and the weights they act on."""
 
     #: What of a member the formulas are about: class codes of shape (n_rows,), class supports of
-    #: shape (n_rows, n_classes), or predicted numbers of shape (n_rows,).
+    #: shape (n_rows, n_classes), predicted numbers of shape (n_rows,), or of parallel perceptrons
+    #: the activations and the margin.
     hears: ClassVar[Hears] = "votes"
 
     @property

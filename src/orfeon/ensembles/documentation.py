@@ -133,6 +133,53 @@ _TEXTS = {
     permutation_importances_ : PermutationImportances
         With ``importance="permutation"``: means, standard errors, and one row for each member.
 """,
+    "p_delta": """
+    mode : {"batch", "incremental"}, default="batch"
+        Whether weights are moved after each epoch, by the sum of what all examples ask for, or
+        after each example, in a new random order in each epoch.
+    rule : {"auer", "p_delta"}, default="auer"
+        Whether activations are kept away from zero wherever a perceptron is not to blame (Auer et
+        al. 2008), or for examples that are right only (Cantador and Dorronsoro 2005).
+    max_iter : int, default=250
+        Epochs.
+    learning_rate : {"invscaling", "adaptive", "constant"}, default="invscaling"
+        Learning rate of epoch t: ``eta0 / sqrt(t)``; 1.1 times the last one when the training error
+        fell and half of it when it rose; or ``eta0``.
+""",
+    "p_delta_margin": """
+    margin : float, default=0.05
+        Initial margin, gamma.
+    tune_margin : bool, default=True
+        Whether the margin is tuned while training: wider for each example that no perceptron has
+        within it, narrower for each other.
+    margin_weight : float, default=0.1
+        What the margin weighs against errors, mu.
+    standardize : bool, default=True
+        Whether attributes are brought to mean 0 and standard deviation 1. Missing values are at the
+        mean, and categories are inputs of 0 and 1, in any case.
+    divide_inputs : bool, default=True
+        Whether inputs are divided by the root of their number, so that their length does not grow
+        with it.
+""",
+    "p_delta_running": """
+    early_stopping : bool, default=False
+        Whether to stop as soon as no training example is wrong.
+""",
+    "p_delta_fitted": """
+    weights_ : ndarray of shape (n_problems, n_perceptrons, n_inputs)
+        Weights of the perceptrons, vectors of length 1; the last is the threshold. There is one
+        problem, unless there are more than two classes.
+    margin_ : ndarray of shape (n_problems,)
+        Margins as tuned, gamma.
+    inputs_ : Inputs
+        How rows become inputs.
+    energy_curve_ : ndarray of shape (n_epochs,) or (n_problems, n_epochs)
+        Energy J before each epoch's step.
+    error_curve_ : ndarray of shape (n_epochs,) or (n_problems, n_epochs)
+        Share of the training examples' weight that is wrong before each epoch's step.
+    n_iter_ : int
+        Epochs run.
+""",
 }
 
 

@@ -40,7 +40,7 @@ from orfeon.ensembles.voting import (
 from orfeon.growth.blocks import run_in_blocks
 from orfeon.members import concatenate
 from orfeon.seeding import seed_sequence
-from orfeon.tabular import TrainingData
+from orfeon.tabular import KnownClassesMixin, TrainingData
 from orfeon.trees import CARTClassifier, CARTRegressor
 
 
@@ -203,7 +203,7 @@ class _Partitioned(LeavingOut):
 
 
 @documented(estimator="an unpruned :class:`orfeon.CARTClassifier`")
-class PartitionedClassifier(VotingClassifierMixin, _Partitioned):
+class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, _Partitioned):
     """Vote of classifiers trained on disjoint parts of the data.
 
     Parameters
@@ -324,35 +324,6 @@ class PartitionedClassifier(VotingClassifierMixin, _Partitioned):
             The ensemble, with ``n_estimators`` members more.
         """
         return self._add_chunk(X, y, classes, sample_weight)
-
-    def _expect_classes(self, classes: Any, begins: bool) -> None:
-        if classes is None:
-            if begins:
-                raise ValueError(
-                    "classes must be passed on the first call to partial_fit, and to fit_chunks: "
-                    "all classes that will ever come."
-                )
-            self._known_classes = self.classes_
-            return
-        given = np.unique(classes)
-        if not begins and not np.array_equal(given, self.classes_):
-            raise ValueError(
-                f"classes={given.tolist()} are not those of the first call, "
-                f"{self.classes_.tolist()}."
-            )
-        self._known_classes = given
-
-    def _find_classes(self, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        known = getattr(self, "_known_classes", None)
-        if known is None:
-            return super()._find_classes(y)
-        codes = np.minimum(np.searchsorted(known, y), len(known) - 1)
-        strange = known[codes] != y
-        if strange.any():
-            raise ValueError(
-                f"y has the class {y[strange][0]!r}, which is not among classes={known.tolist()}."
-            )
-        return known, codes
 
 
 @documented(estimator="an unpruned :class:`orfeon.CARTRegressor`")

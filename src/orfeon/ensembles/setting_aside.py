@@ -58,7 +58,9 @@ def set_aside(
     array([False,  True, False, False,  True, False])
     """
     codes = np.unique(y, return_inverse=True)[1]
-    different, first, copy = np.unique(_hashes(X, codes), return_index=True, return_inverse=True)
+    different, first, copy = np.unique(
+        hash_examples(X, codes), return_index=True, return_inverse=True
+    )
     weight = np.bincount(copy, weights=weights)
     stratum = codes[first] if by_class else np.zeros(len(different), np.int64)
     in_turn = np.lexsort((rng.random(len(different)), stratum))
@@ -69,8 +71,21 @@ def set_aside(
     return np.asarray(taken[copy])
 
 
-def _hashes(X: Any, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-    """A number for each example that depends on its values and its target alone."""
+def hash_examples(X: Any, codes: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """A number for each example that depends on its values and its target alone.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
+        Examples.
+    codes : ndarray of shape (n_rows,)
+        Class codes or targets.
+
+    Returns
+    -------
+    ndarray of uint64 of shape (n_rows,)
+        The numbers.
+    """
     if not issparse(X):
         return hash_rows(Schema.learn_and_encode(X)[1], codes)
     rows = X.tocsr()

@@ -1,0 +1,254 @@
+"""The p-delta rule: passes over the examples that move the perceptrons, all at once or one by one.
+
+Inputs are extended (the last is -1, so that the last weight is a threshold) and row-major. A
+parallel perceptron is a matrix, a row of weights for each perceptron; its output is the sum of
+their signs, cut at +-rho and divided by it. Zero counts as positive.
+
+What one example asks of one perceptron is a number times its inputs, see ``_pull``. It is the whole
+rule; the rest of this file adds such terms up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.kernels.jit import kernel, step, summing_step
+
+#: How the learning rate goes on: it falls with the root of the epoch, follows the error, or stays.
+FALLING, FOLLOWING, CONSTANT = 0, 1, 2
+#: Places of the state that a run hands on: margin, learning rate, errors of the last epoch and of
+#: the one before it (negative when there was none), epochs done.
+MARGIN, RATE, ERROR, ERROR_BEFORE, EPOCHS = 0, 1, 2, 3, 4
+#: Change of the margin, in learning rates, where no perceptron is within it, and where one is.
+WIDEN, NARROW = 0.25, -0.75
+
+
+@summing_step
+def _activate(inputs, weights, activations):
+    """Weighted sum of a row's inputs, for each perceptron."""
+    for h in range(weights.shape[0]):
+        total = 0.0
+        for d in range(inputs.shape[0]):
+            total += weights[h, d] * inputs[d]
+        activations[h] = total
+
+
+@step
+def _output(activations, rho):
+    """Sum of the signs, cut at +-rho and divided by it."""
+    total = 0.0
+    for h in range(activations.shape[0]):
+        total += 1.0 if activations[h] >= 0 else -1.0
+    return min(max(total / rho, -1.0), 1.0)
+
+
+@step
+def _pull(activation, is_high, is_low, margin, margin_weight, pushes_wrong):
+    """What an example asks of a perceptron: the factor of its inputs.
+
+    An output that is too high wants the perceptrons that say +1 to come down, one that is too low
+    those that say -1 to come up. Where it is neither, activations within the margin are to leave
+    zero; in Auer's rule also those that speak against a wrong output.
+    """
+    if activation >= 0:
+        if is_high:
+            return -1.0
+        if activation < margin and (pushes_wrong or not is_low):
+            return margin_weight
+    else:
+        if is_low:
+            return 1.0
+        if activation > -margin and (pushes_wrong or not is_high):
+            return -margin_weight
+    return 0.0
+
+
+@step
+def _is_within(activation, is_high, is_low, margin, pushes_wrong):
+    """Whether the margin should be narrower for this activation."""
+    if activation >= 0:
+        return activation < margin and not is_high and (pushes_wrong or not is_low)
+    return activation >= -margin and not is_low and (pushes_wrong or not is_high)
+
+
+@step
+def _loss(activation, pull, margin, margin_weight):
+    """What the energy has of an example and a perceptron that it pulls at."""
+    if (activation >= 0) == (pull < 0):  # pulled to the other side of zero
+        return abs(activation)
+    return margin_weight * (margin - abs(activation))
+
+
+@step
+def _visit(
+    inputs, target, weights, activations, pulls, margin, margin_weight, tolerance, rho, pushes_wrong
+):
+    """What an example asks of all perceptrons: its pulls, its energy, what it asks of the margin.
+
+    The last number is 1 where the output is further from the target than the tolerance.
+    """
+    _activate(inputs, weights, activations)
+    output = _output(activations, rho)
+    is_high, is_low = output > target + tolerance, output < target - tolerance
+    energy = 0.0
+    n_within = 0
+    for h in range(weights.shape[0]):
+        pulls[h] = _pull(activations[h], is_high, is_low, margin, margin_weight, pushes_wrong)
+        if pulls[h] != 0:
+            energy += _loss(activations[h], pulls[h], margin, margin_weight)
+        if _is_within(activations[h], is_high, is_low, margin, pushes_wrong):
+            n_within += 1
+    widening = WIDEN if n_within == 0 else NARROW
+    return energy, widening, 1.0 if is_high or is_low else 0.0
+
+
+@step
+def _add_inputs(inputs, factor, total):
+    for d in range(inputs.shape[0]):
+        total[d] += factor * inputs[d]
+
+
+@kernel
+def batch_pass(
+    inputs, targets, example_weights, weights, margin, margin_weight, tolerance, rho,
+    pushes_wrong, update,
+):  # fmt: skip
+    """Add up over all examples what each asks of the perceptrons.
+
+    ``update`` of shape (n_perceptrons, n_inputs) is overwritten. Returns the energy but for the
+    norms, what is asked of the margin, and the weight of the examples that are wrong.
+    """
+    n_perceptrons = weights.shape[0]
+    activations, pulls = np.empty(n_perceptrons), np.empty(n_perceptrons)
+    update[:] = 0.0
+    energy, widening, error = 0.0, 0.0, 0.0
+    for i in range(inputs.shape[0]):
+        weight = example_weights[i]
+        its_energy, its_widening, is_wrong = _visit(
+            inputs[i], targets[i], weights, activations, pulls, margin, margin_weight, tolerance,
+            rho, pushes_wrong,
+        )  # fmt: skip
+        energy += weight * its_energy
+        widening += weight * its_widening
+        error += weight * is_wrong
+        for h in range(n_perceptrons):
+            if pulls[h] != 0:
+                _add_inputs(inputs[i], weight * pulls[h], update[h])
+    return energy, widening, error
+
+
+@step
+def _next_rate(initial_rate, schedule, epoch, rate, error, last_error):
+    """Learning rate of an epoch, given the error at its start and the one before that."""
+    if schedule == FALLING:
+        return initial_rate / np.sqrt(epoch)
+    if schedule == FOLLOWING and last_error >= 0:
+        if error < last_error:
+            return rate * 1.1
+        if error > last_error:
+            return rate * 0.5
+    return rate
+
+
+@step
+def _norm_energy(weights):
+    """What the energy has of the norms: a quarter of the sum of (norm^2 - 1)^2."""
+    energy = 0.0
+    for h in range(weights.shape[0]):
+        square = 0.0
+        for d in range(weights.shape[1]):
+            square += weights[h, d] * weights[h, d]
+        energy += 0.25 * (square - 1.0) * (square - 1.0)
+    return energy
+
+
+@step
+def _move(weights, update, rate):
+    """Take a step, and make all weight vectors of length 1; one of length 0 stays."""
+    for h in range(weights.shape[0]):
+        square = 0.0
+        for d in range(weights.shape[1]):
+            weights[h, d] += rate * update[h, d]
+            square += weights[h, d] * weights[h, d]
+        if square > 0:
+            norm = np.sqrt(square)
+            for d in range(weights.shape[1]):
+                weights[h, d] /= norm
+
+
+@kernel
+def batch_epochs(
+    inputs, targets, example_weights, weights, state, initial_rate, schedule, tunes_margin,
+    margin_weight, tolerance, rho, pushes_wrong, stops, energies, errors,
+):  # fmt: skip
+    """Some epochs of the batch rule: as many as there are places in ``energies`` and ``errors``.
+
+    These are filled with the energy and the weight of the wrong examples before each epoch's step;
+    ``weights`` and ``state`` are brought up to date. Returns how many epochs ran: with ``stops``, a
+    run ends, without a step, where nothing is wrong.
+    """
+    update = np.empty_like(weights)
+    for k in range(energies.shape[0]):
+        energy, widening, error = batch_pass(
+            inputs, targets, example_weights, weights, state[MARGIN], margin_weight, tolerance, rho,
+            pushes_wrong, update,
+        )  # fmt: skip
+        energies[k] = energy + _norm_energy(weights)
+        errors[k] = error
+        if stops and error == 0:
+            return k + 1
+        state[EPOCHS] += 1
+        rate = _next_rate(initial_rate, schedule, state[EPOCHS], state[RATE], error, state[ERROR])
+        state[RATE], state[ERROR_BEFORE], state[ERROR] = rate, state[ERROR], error
+        _move(weights, update, rate)
+        if tunes_margin:
+            state[MARGIN] = max(0.0, state[MARGIN] + rate * widening)
+    return energies.shape[0]
+
+
+@kernel
+def incremental_epoch(
+    inputs, targets, example_weights, order, weights, state, initial_rate, schedule, tunes_margin,
+    margin_weight, tolerance, rho, pushes_wrong,
+):  # fmt: skip
+    """One epoch of the incremental rule: a step after each example, in the given order.
+
+    Steps also draw the weight vectors to length 1. Returns the energy of the examples, each as it
+    had its turn, with that of the norms at the end, and the weight of those that were wrong then.
+    The rate of an epoch follows from the errors of the two before.
+    """
+    state[EPOCHS] += 1
+    rate = _next_rate(
+        initial_rate, schedule, state[EPOCHS], state[RATE], state[ERROR], state[ERROR_BEFORE]
+    )
+    state[RATE], state[ERROR_BEFORE] = rate, state[ERROR]
+    n_perceptrons = weights.shape[0]
+    activations, pulls = np.empty(n_perceptrons), np.empty(n_perceptrons)
+    energy, error = 0.0, 0.0
+    for place in range(order.shape[0]):
+        i = order[place]
+        length = rate * example_weights[i]
+        its_energy, widening, is_wrong = _visit(
+            inputs[i], targets[i], weights, activations, pulls, state[MARGIN], margin_weight,
+            tolerance, rho, pushes_wrong,
+        )  # fmt: skip
+        energy += example_weights[i] * its_energy
+        error += example_weights[i] * is_wrong
+        for h in range(n_perceptrons):
+            square = 0.0
+            for d in range(weights.shape[1]):
+                square += weights[h, d] * weights[h, d]
+            shrink = length * (square - 1.0)
+            for d in range(weights.shape[1]):
+                weights[h, d] += -shrink * weights[h, d] + length * pulls[h] * inputs[i, d]
+        if tunes_margin:
+            state[MARGIN] = max(0.0, state[MARGIN] + length * widening)
+    state[ERROR] = error
+    return energy + _norm_energy(weights), error
+
+
+@kernel
+def activate(inputs, weights, activations):
+    """Activations of shape (n_rows, n_perceptrons), each row by itself alone."""
+    for i in range(inputs.shape[0]):
+        _activate(inputs[i], weights, activations[i])

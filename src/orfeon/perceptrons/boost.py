@@ -1,0 +1,270 @@
+"""PPBoost: AdaBoost over parallel perceptrons that looks at what each example is to them.
+
+AdaBoost raises the weight of whatever is wrong, noise above all. PPBoost multiplies the exponent of
+each example's update by a factor R that depends on its category in the round: -1 for noisy examples
+turns the update round.
+
+References
+----------
+Cantador and Dorronsoro (2005). Balanced boosting with parallel perceptrons. IWANN 2005, 208-216.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils._param_validation import StrOptions
+
+from orfeon.boosting.adaboost import AdaBoostClassifier, AdaBoostScheme, Algorithm, OnFailure
+from orfeon.boosting.learners import Sampling
+from orfeon.boosting.loop import Hears, Judgement, Scheme
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples
+from orfeon.imbalance.metrics import minority_class
+from orfeon.perceptrons import p_delta
+from orfeon.perceptrons.categories import (
+    BORDERLINE,
+    NOISY,
+    QUASI_NOISY,
+    REDUNDANT,
+    QuasiNoisy,
+    categorise,
+)
+from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier, code_of
+from orfeon.perceptrons.pptss import check_two_classes
+
+Floats = npt.NDArray[np.float64]
+BoostMode = Literal["adaboost", "negative", "positive", "balanced"]
+
+#: The factor R of each mode, for each category.
+FACTORS: dict[BoostMode, dict[int, float]] = {
+    "adaboost": {REDUNDANT: 1, NOISY: 1, BORDERLINE: 1, QUASI_NOISY: 1},
+    "negative": {REDUNDANT: 1, NOISY: -1, BORDERLINE: 1, QUASI_NOISY: 1},
+    "positive": {REDUNDANT: 1, NOISY: -1, BORDERLINE: 1, QUASI_NOISY: -1},
+    "balanced": {REDUNDANT: 1, NOISY: -1, BORDERLINE: 1, QUASI_NOISY: 0},
+}
+
+
+class PPBoostScheme(AdaBoostScheme):
+    """The two formulas of PPBoost: AdaBoost's, the second with a factor R in the exponent.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Class codes, 0 and 1.
+    weights : ndarray of shape (n_rows,)
+        Weights of the first round, on any scale.
+    positive : int
+        Code of the class of interest.
+    factors : dict
+        The factor R of each category: 1, 0 or -1.
+    quasi_noisy : {"all", "vote"}
+        Which borderline negative examples are quasi-noisy.
+    on_failure : {"stop", "restart", "bootstrap"}, default="stop"
+        What follows on a member that errs on half of the weight, or on none of it.
+    min_weight : float, default=0.0
+        Weights, which sum to 1, do not fall below this.
+
+    Examples
+    --------
+    One perceptron is wrong about the first two examples of four, the first of them by more than its
+    margin of 0.5: that one is noisy, and its weight does not rise with that of the other:
+
+    >>> import numpy as np
+    >>> from orfeon.perceptrons.boost import FACTORS, PPBoostScheme
+    >>> labels, weights = np.array([1, 1, 0, 0]), np.array([1.0, 1, 2, 2])
+    >>> scheme = PPBoostScheme(labels, weights, 1, FACTORS["negative"], "all")
+    >>> said = np.array([[-2.0, 0.5], [-0.1, 0.5], [-1.0, 0.5], [-3.0, 0.5]])
+    >>> judgement = scheme.judge(said)
+    >>> scheme.reweigh(said, judgement, np.random.default_rng(0))
+    >>> scheme.weights.round(3)
+    array([0.143, 0.286, 0.286, 0.286])
+    """
+
+    hears: ClassVar[Hears] = "activations"
+
+    def __init__(
+        self,
+        labels: npt.NDArray[Any],
+        weights: Floats,
+        positive: int,
+        factors: dict[int, float],
+        quasi_noisy: QuasiNoisy,
+        on_failure: OnFailure = "stop",
+        min_weight: float = 0.0,
+    ) -> None:
+        super().__init__(labels, weights, 2, on_failure, min_weight)
+        self._targets = np.where(labels == 1, 1.0, -1.0)
+        self._is_negative = labels != positive
+        self._factors = np.array([factors[category] for category in range(4)], dtype=np.float64)
+        self._quasi_noisy: QuasiNoisy = quasi_noisy
+
+    def _votes(self, said: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        return np.asarray(p_delta.signs(said[:, :-1]).sum(axis=1) > 0, dtype=np.int64)
+
+    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+        """Weighted error of the vote, and half of the logarithm of the odds, as in AdaBoost.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_rows, n_perceptrons + 1)
+            Activations, and the margin.
+
+        Returns
+        -------
+        Judgement
+            Not kept at an error of one half or more.
+        """
+        return super().judge(self._votes(said))
+
+    def _factors_of(self, said: npt.NDArray[Any], odds: float) -> Floats:
+        """exp(-vote R y h), times exp(vote) for all examples, which their sum takes out again.
+
+        Where R = 1 this is AdaBoost's: the odds for what is wrong, and 1 for what is right.
+        """
+        margins = self._targets[:, None] * said[:, :-1]
+        codes = categorise(margins, float(said[0, -1]), self._is_negative, self._quasi_noisy)
+        agreement = np.where(self._votes(said) == self._labels, 1.0, -1.0) * self._factors[codes]
+        return np.asarray(np.power(odds, (1.0 - agreement) / 2.0))
+
+
+@documented(n_estimators="10")
+class PPBoostClassifier(AdaBoostClassifier):
+    """Boosted parallel perceptrons, robust against noise and for a rare class of interest.
+
+    Parameters
+    ----------
+    estimator : ParallelPerceptronClassifier, optional
+        How parallel perceptrons are trained; with ``margin_weight=0.3`` by default.
+    n_estimators : int, default=10
+        Members at most.
+    mode : {"adaboost", "negative", "positive", "balanced"}, default="balanced"
+        What the examples' categories do to their weights. "adaboost": nothing. "negative": what is
+        noisy loses weight when it is wrong. "positive": so do quasi-noisy examples, which are
+        negative, borderline and wrong. "balanced": the weight of these stays.
+    quasi_noisy : {"vote", "all"}, default="vote"
+        Whether a quasi-noisy example is one that the vote, or that all perceptrons are wrong about.
+    pos_label : object, optional
+        The class of interest; the one of least weight by default, the second one when they weigh
+        the same.
+    <sampling>
+    on_failure : {"restart", "stop", "bootstrap"}, default="restart"
+        What follows when a member errs on half of the weight or more (it is dropped), or on
+        nothing (it is kept): boosting goes on from the first weights, it ends, or it goes on from a
+        bootstrap sample.
+    min_weight : float, default=0.0
+        The weights, which sum to 1, do not fall below this.
+    <stopping>
+    <fitting>
+
+    Attributes
+    ----------
+    positive_class_ : object
+        The class of interest.
+    <members>
+    <boosted>
+    <classes>
+
+    See Also
+    --------
+    AdaBoostClassifier : The same, for ``mode="adaboost"``; also for more than two classes.
+    PPTSSClassifier : Leaves examples out instead of weighing them.
+
+    Notes
+    -----
+    The update is D exp(-vote R y h), where R is 1 but for noisy examples, where it is -1, and for
+    quasi-noisy ones, where it is 1, -1 or 0 in the modes "negative", "positive" and "balanced".
+
+    Examples
+    --------
+    >>> from orfeon import PPBoostClassifier
+    >>> from orfeon.datasets import make_gaussian_clouds
+    >>> from orfeon.imbalance import negative_accuracy, positive_accuracy
+    >>> X, y = make_gaussian_clouds(1000, priors=(0.9, 0.1), random_state=0)
+    >>> X_test, y_test = make_gaussian_clouds(5000, priors=(0.9, 0.1), random_state=1)
+    >>> for mode in ("adaboost", "balanced"):
+    ...     said = PPBoostClassifier(mode=mode, random_state=0).fit(X, y).predict(X_test)
+    ...     print([round(f(y_test, said), 2) for f in (positive_accuracy, negative_accuracy)])
+    [0.67, 0.99]
+    [0.97, 0.86]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{k: v for k, v in AdaBoostClassifier._parameter_constraints.items() if k != "algorithm"},
+        "estimator": [ParallelPerceptronClassifier, None],
+        "mode": [StrOptions(set(FACTORS))],
+        "quasi_noisy": [StrOptions({"all", "vote"})],
+        "pos_label": "no_validation",
+    }
+
+    #: Two classes, where M1 and SAMME are the same.
+    algorithm: Algorithm = "m1"
+    _stronger: ClassVar[str] = "with more perceptrons"
+    _weaker: ClassVar[str] = "with fewer perceptrons or epochs"
+
+    def __init__(
+        self,
+        estimator: ParallelPerceptronClassifier | None = None,
+        n_estimators: int = 10,
+        *,
+        mode: BoostMode = "balanced",
+        quasi_noisy: QuasiNoisy = "vote",
+        pos_label: Any = None,
+        sampling: Sampling = "weights",
+        on_failure: OnFailure = "restart",
+        min_weight: float = 0.0,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.mode = mode
+        self.quasi_noisy = quasi_noisy
+        self.pos_label = pos_label
+        self.sampling = sampling
+        self.on_failure = on_failure
+        self.min_weight = min_weight
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _base(self) -> Any:
+        if self.estimator is None:
+            return ParallelPerceptronClassifier(margin_weight=0.3)
+        return self.estimator
+
+    def _scheme(self, examples: Examples) -> Scheme:
+        check_two_classes(self, self.classes_)
+        self._check_min_weight(examples)
+        label = self.pos_label
+        if label is None:
+            label = self.classes_[int(minority_class(examples.labels, examples.sample_weights))]
+        positive = code_of(label, self.classes_)
+        self.positive_class_ = self.classes_[positive]
+        return PPBoostScheme(
+            examples.labels, examples.weights, positive, FACTORS[self.mode], self.quasi_noisy,
+            self.on_failure, self.min_weight,
+        )  # fmt: skip
+
+    def _check_one_run(self) -> None:
+        if self.mode != "adaboost":
+            raise AttributeError(
+                f'mode={self.mode!r} is not "adaboost", whose weights the bounds are about.'
+            )
+        super()._check_one_run()

@@ -1,0 +1,68 @@
+"""What training examples are to a parallel perceptron: redundant, noisy, borderline or quasi-noisy.
+
+References
+----------
+Cantador and Dorronsoro (2005). Parallel perceptrons, activation margins and imbalanced training set
+pruning. IbPRIA 2005, 43-50.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+QuasiNoisy = Literal["all", "vote"]
+
+#: The categories, by their codes.
+NAMES = np.array(["redundant", "noisy", "borderline", "quasi-noisy"])
+REDUNDANT, NOISY, BORDERLINE, QUASI_NOISY = range(4)
+
+
+def categorise(
+    margins: Floats,
+    gamma: float,
+    is_negative: npt.NDArray[np.bool_],
+    quasi_noisy: QuasiNoisy = "all",
+) -> npt.NDArray[np.int8]:
+    """The category of each example.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n_rows, n_perceptrons)
+        Activations of perceptrons whose weights are vectors of length 1, times the class of the
+        example, -1 or 1: positive where the perceptron is right.
+    gamma : float
+        The margin.
+    is_negative : ndarray of bool of shape (n_rows,)
+        Which examples are of the class that is not of interest.
+    quasi_noisy : {"all", "vote"}, default="all"
+        Whether a borderline negative example is quasi-noisy when all perceptrons are wrong about
+        it, or when the vote is.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_rows,)
+        0, redundant: most perceptrons are right by more than gamma. 1, noisy: most are wrong by
+        more than gamma. 3, quasi-noisy: negative, of the rest, and wrong. 2, borderline: the rest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.perceptrons.categories import NAMES, categorise
+    >>> margins = np.array([[0.5, 0.4, -0.3], [-0.5, -0.4, 0.1], [-0.1, -0.1, -0.4]])
+    >>> NAMES[categorise(margins, 0.2, np.array([False, False, True]))].tolist()
+    ['redundant', 'noisy', 'quasi-noisy']
+    """
+    n_perceptrons = margins.shape[1]
+    most = n_perceptrons // 2 + 1
+    # An activation of 0 says +1: that is wrong of a negative example, whose margin is then 0 or -0.
+    wrong = ((margins < 0) | ((margins == 0) & is_negative[:, None])).sum(axis=1)
+    n_wrong = n_perceptrons if quasi_noisy == "all" else most
+    codes = np.full(len(margins), BORDERLINE, np.int8)
+    codes[is_negative & (wrong >= n_wrong)] = QUASI_NOISY
+    codes[(margins > gamma).sum(axis=1) >= most] = REDUNDANT
+    codes[(margins < -gamma).sum(axis=1) >= most] = NOISY
+    return codes

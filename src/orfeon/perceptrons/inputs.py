@@ -1,0 +1,150 @@
+"""From the rows of a table to the inputs of perceptrons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.schema import Schema
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """How encoded rows become inputs: numbers only, none missing, and a last one of -1.
+
+    Parameters
+    ----------
+    n_codes : tuple of int
+        For each attribute, the number of its categories, each of which becomes an input of 0 or 1;
+        0 where the attribute is ordered and an input itself.
+    centres : ndarray of shape (n_inputs - 1,)
+        What stands in for missing values; subtracted if inputs are standardised.
+    spreads : ndarray of shape (n_inputs - 1,)
+        What inputs are divided by.
+    standardize : bool
+        Whether inputs are standardised.
+    divisor : float
+        What the inputs, the last one among them, are divided by in the end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.perceptrons.inputs import Inputs
+    >>> from orfeon.schema import Schema
+    >>> X = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, 1.0]])
+    >>> schema = Schema((None, ("no", "yes")))
+    >>> inputs = Inputs.learn(X, schema, np.ones(3), standardize=True, divide=False)
+    >>> inputs.of(X).round(2)
+    array([[-1.  ,  1.41, -1.41, -1.  ],
+           [ 1.  , -0.71,  0.71, -1.  ],
+           [ 0.  , -0.71,  0.71, -1.  ]])
+    """
+
+    n_codes: tuple[int, ...]
+    centres: Floats
+    spreads: Floats
+    standardize: bool
+    divisor: float
+
+    @classmethod
+    def learn(
+        cls, X: Floats, schema: Schema, weights: Floats, *, standardize: bool, divide: bool
+    ) -> Self:
+        """Learn centres and spreads from a training set.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_attributes)
+            Encoded rows.
+        schema : Schema
+            What the attributes are.
+        weights : ndarray of shape (n_rows,)
+            Weights of the examples.
+        standardize : bool
+            Whether inputs are to have mean 0 and standard deviation 1.
+        divide : bool
+            Whether to divide by the root of the number of inputs, so that rows have length 1 or so
+            in any number of dimensions.
+
+        Returns
+        -------
+        Inputs
+            What was learnt.
+        """
+        n_codes = tuple(0 if seen is None else len(seen) for seen in schema.categories)
+        n_inputs = sum(max(n, 1) for n in n_codes) + 1
+        centres, spreads = np.zeros(n_inputs - 1), np.ones(n_inputs - 1)
+        plain = cls(n_codes, centres, spreads, False, 1.0)
+        for place, column in plain._columns(X):
+            centres[place], spread = _mean_and_deviation(column, weights)
+            if standardize:
+                spreads[place] = spread
+        return cls(n_codes, centres, spreads, standardize, np.sqrt(n_inputs) if divide else 1.0)
+
+    @property
+    def n_inputs(self) -> int:
+        """How many inputs there are, the last one of -1 among them."""
+        return len(self.centres) + 1
+
+    def of(self, X: Floats) -> Floats:
+        """The inputs for encoded rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_attributes)
+            Encoded rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_inputs)
+            Inputs. What is missing, or a category not seen in training, is at the mean.
+        """
+        inputs = np.empty((len(X), self.n_inputs))
+        inputs[:, -1] = -1.0 / self.divisor
+        for place, column in self._columns(X):
+            centre, spread = self.centres[place], self.spreads[place] * self.divisor
+            if self.standardize:
+                inputs[:, place] = (column - centre) / spread
+                centre = 0.0
+            else:
+                inputs[:, place] = column / spread
+            gaps = np.isnan(column)
+            if gaps.any():
+                inputs[gaps, place] = centre / spread
+        return inputs
+
+    def _columns(self, X: Floats) -> Iterator[tuple[int, Floats]]:
+        """Each input's place and its values as they are in the table, missing ones as NaN."""
+        place = 0
+        for attribute, n_codes in enumerate(self.n_codes):
+            values = X[:, attribute]
+            if n_codes == 0:
+                yield place, values
+            gaps = np.isnan(values)
+            for code in range(n_codes):
+                yield place + code, np.where(gaps, np.nan, values == code)
+            place += max(n_codes, 1)
+
+
+def _mean_and_deviation(column: Floats, weights: Floats) -> tuple[float, float]:
+    """Weighted mean and deviation of what is there; of a constant the deviation is set to 1."""
+    there = ~np.isnan(column)
+    values, its = column[there], weights[there]
+    if not len(values):
+        return 0.0, 1.0
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return low, 1.0
+    # In units of the largest, no square leaves the range of floats.
+    unit = max(abs(low), abs(high))
+    scaled = values / unit
+    # Not as products of vectors, whose sums depend on the number of threads.
+    mean = float((its * scaled).sum() / its.sum())
+    deviation = float(np.sqrt((its * (scaled - mean) ** 2).sum() / its.sum()))
+    return mean * unit, deviation * unit if deviation * unit > 0 else 1.0

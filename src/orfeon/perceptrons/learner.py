@@ -1,0 +1,119 @@
+"""Training parallel perceptrons as members of a boosted ensemble, on inputs that are made once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from orfeon.boosting.learners import Sampling, draw_sample
+from orfeon.boosting.loop import Hears
+from orfeon.ensembles.perturbation import Examples, draw_seed
+from orfeon.members import EstimatorMembers
+from orfeon.tabular import class_factors
+
+if TYPE_CHECKING:
+    from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
+
+Floats = npt.NDArray[np.float64]
+
+
+class PerceptronLearner:
+    """Trains parallel perceptrons, which all see attributes standardised in the same way.
+
+    Parameters
+    ----------
+    base : ParallelPerceptronClassifier
+        How they are trained.
+    X : array or data frame of shape (n_rows, n_attributes)
+        The examples.
+    examples : Examples
+        Their classes and weights.
+    sampling : {"weights", "resample"}, default="weights"
+        Whether members are trained with the weights, or on a weighted bootstrap sample.
+    """
+
+    def __init__(
+        self,
+        base: ParallelPerceptronClassifier,
+        X: Any,
+        examples: Examples,
+        sampling: Sampling = "weights",
+    ) -> None:
+        self.base = clone(base)
+        self.base._check_settings()
+        data = self.base._begin(X, examples.labels, examples.sample_weights, in_order=True)
+        self.inputs = self.base.inputs_.of(data.X)
+        # Not all classes need be among examples of which some were set aside.
+        self.n_classes = max(examples.n_classes, 1)
+        self.base.classes_ = np.arange(self.n_classes)
+        self.base.n_classes_ = self.n_classes
+        self.sampling = sampling
+
+    def train(
+        self,
+        weights: Floats,
+        labels: npt.NDArray[Any],
+        rng: np.random.Generator,
+        n_present: int | None = None,
+    ) -> EstimatorMembers:
+        """Train a parallel perceptron.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_rows,)
+            Weights, on any scale; 0 leaves an example out.
+        labels : ndarray of shape (n_rows,)
+            Class codes.
+        rng : numpy.random.Generator
+            The member's own.
+        n_present : int, optional
+            How many examples there are, where some of the rows are none; all by default.
+
+        Returns
+        -------
+        EstimatorMembers
+            The parallel perceptron, as members of length one.
+        """
+        seeds = np.random.SeedSequence(int(draw_seed(rng)))
+        n_examples = len(weights) if n_present is None else n_present
+        if self.sampling == "resample":
+            given = draw_sample(weights, labels, self.n_classes, rng, n_examples).astype(np.float64)
+        else:
+            given = weights * (n_examples / weights.sum())
+        member = clone(self.base)
+        rule = member.class_weight
+        if rule is not None:
+            given = given * class_factors(rule, self.base.classes_, labels, given)[labels]
+        for name in ("schema_", "n_features_in_", "feature_names_in_", "inputs_", "classes_"):
+            if hasattr(self.base, name):
+                setattr(member, name, getattr(self.base, name))
+        member.n_classes_ = self.n_classes
+        member.minority_class_ = self.base.minority_class_
+        member._take(member._train(self.inputs, labels, given, self.n_classes, seeds, []))
+        return EstimatorMembers([member], self.n_classes)
+
+    def hear(self, member: EstimatorMembers, what: Hears) -> npt.NDArray[Any]:
+        """What a parallel perceptron says of the training examples.
+
+        Parameters
+        ----------
+        member : EstimatorMembers
+            The parallel perceptron.
+        what : {"votes", "supports", "activations"}
+            Class codes; smoothed shares of the votes; or, with two classes, the activations of the
+            perceptrons and in a last column the margin.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), (n_rows, n_classes) or (n_rows, n_perceptrons + 1)
+            What it says.
+        """
+        (one,) = member.estimators
+        if what == "votes":
+            return np.asarray(one._decide(self.inputs))
+        if what == "supports":
+            return np.asarray(one._shares(self.inputs))
+        return np.asarray(one._activations_and_margin(self.inputs))

@@ -1,0 +1,444 @@
+"""Parallel perceptrons as a classifier."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import _ovr_decision_function
+
+from orfeon.boosting.learners import Sampling
+from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.perturbation import Examples
+from orfeon.imbalance.metrics import minority_class
+from orfeon.perceptrons import p_delta
+from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
+from orfeon.perceptrons.categories import NAMES, QuasiNoisy, categorise
+from orfeon.perceptrons.learner import PerceptronLearner
+from orfeon.perceptrons.p_delta import LearningRate, Mode, Rule
+from orfeon.tabular import KnownClassesMixin, TabularClassifierMixin, TrainingData, class_codes
+
+Floats = npt.NDArray[np.float64]
+MultiClass = Literal["one_vs_rest", "one_vs_one"]
+
+
+@documented()
+class ParallelPerceptronClassifier(
+    KnownClassesMixin, TabularClassifierMixin, BaseParallelPerceptron
+):
+    """Majority vote of a few perceptrons that are trained together.
+
+    Parameters
+    ----------
+    n_perceptrons : int, default=3
+        Number of perceptrons; odd, so that there is a majority.
+    <p_delta>
+    eta0 : float or "auto", default="auto"
+        Initial learning rate; "auto" is 0.01, or 9 over the weight of the examples if that is less.
+    <p_delta_margin>
+    init : float or "unit", default=0.2
+        Initial weights: uniform between minus this and this, or vectors of length 1 in any
+        direction.
+    <p_delta_running>
+    multi_class : {"one_vs_rest", "one_vs_one"}, default="one_vs_rest"
+        With more than two classes: a parallel perceptron for each class against the others, or for
+        each pair of classes.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes.
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical; "auto" goes by their types.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the weights and margins of the fit before.
+    n_jobs : int, optional
+        Threads, with more than two classes. The model does not depend on it.
+    verbose : int, default=0
+        Whether to show progress.
+    random_state : int, RandomState or None, default=None
+        Fixes everything.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    minority_class_ : object
+        The class of least weight in training, which counts as the class of interest; the second one
+        when two weigh the same.
+    <p_delta_fitted>
+
+    See Also
+    --------
+    PPTSSClassifier : Trains on the examples that matter only.
+    PPBoostClassifier : Boosts parallel perceptrons.
+    ParallelPerceptronRegressor : For numbers.
+
+    Notes
+    -----
+    Updates are sums over the examples, as published. ``eta0="auto"`` is the published 0.01 up to
+    900 examples and falls as there are more, for longer sums need smaller steps.
+
+    Examples
+    --------
+    >>> from orfeon import ParallelPerceptronClassifier
+    >>> from orfeon.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> X_test, y_test = make_twonorm(2000, random_state=1)
+    >>> model = ParallelPerceptronClassifier(random_state=0).fit(X, y)
+    >>> round(model.score(X_test, y_test), 3)
+    0.961
+    >>> from collections import Counter
+    >>> sorted(Counter(model.categories(X, y).tolist()).items())
+    [('borderline', 43), ('redundant', 257)]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **PERCEPTRONS,
+        "multi_class": [StrOptions({"one_vs_rest", "one_vs_one"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    minority_class_: Any
+
+    def __init__(
+        self,
+        n_perceptrons: int = 3,
+        *,
+        mode: Mode = "batch",
+        rule: Rule = "auer",
+        max_iter: int = 250,
+        learning_rate: LearningRate = "invscaling",
+        eta0: float | Literal["auto"] = "auto",
+        margin: float = 0.05,
+        tune_margin: bool = True,
+        margin_weight: float = 0.1,
+        standardize: bool = True,
+        divide_inputs: bool = True,
+        init: float | Literal["unit"] = 0.2,
+        early_stopping: bool = False,
+        multi_class: MultiClass = "one_vs_rest",
+        class_weight: Any = None,
+        categorical_features: Any = "auto",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_perceptrons = n_perceptrons
+        self.mode = mode
+        self.rule = rule
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.margin = margin
+        self.tune_margin = tune_margin
+        self.margin_weight = margin_weight
+        self.standardize = standardize
+        self.divide_inputs = divide_inputs
+        self.init = init
+        self.early_stopping = early_stopping
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # -- what is learnt ------------------------------------------------------------------------
+
+    def _check_settings(self) -> None:
+        if self.n_perceptrons % 2 == 0:
+            raise ValueError(
+                f"n_perceptrons={self.n_perceptrons} is even, and a vote could be a draw; give an "
+                f"odd number, such as {self.n_perceptrons + 1}."
+            )
+
+    def _judging(self) -> dict[str, float]:
+        # The output is -1 or 1: any tolerance below 2 tells right from wrong.
+        return {"tolerance": 0.5, "rho": 1.0}
+
+    def _pairs(self, n_classes: int) -> list[tuple[int, int]]:
+        return list(combinations(range(n_classes), 2))
+
+    def _problems(self, y: npt.NDArray[Any], n_classes: int) -> list[Problem]:
+        if n_classes < 2:
+            return []
+        if n_classes == 2:
+            return [Problem(np.where(y == 1, 1.0, -1.0))]
+        if self.multi_class == "one_vs_rest":
+            return [Problem(np.where(y == code, 1.0, -1.0)) for code in range(n_classes)]
+        problems = []
+        for first, second in self._pairs(n_classes):
+            rows = np.flatnonzero((y == first) | (y == second))
+            problems.append(Problem(np.where(y[rows] == second, 1.0, -1.0), rows))
+        return problems
+
+    def _learn_target(self, data: TrainingData) -> None:
+        self.minority_class_ = self.classes_[int(minority_class(data.y, data.weights))]
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train for ``max_iter`` epochs.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples; missing values and categories are welcome.
+        y : array of shape (n_rows,)
+            Classes.
+        sample_weight : array of shape (n_rows,), optional
+            Weights, which multiply what an example asks for: 0 is the same as leaving it out, 2 as
+            giving it twice.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        goes_on = self.warm_start and hasattr(self, "_solutions")
+        self._known_classes = self.classes_ if goes_on else None
+        return self._fit(X, y, sample_weight)
+
+    def _begin(self, X: Any, y: Any, sample_weight: Any, *, in_order: bool = False) -> TrainingData:
+        """Read examples, and learn from them what the inputs are, but do not train."""
+        self._known_classes = None
+        read = self._read if in_order else self._read_units
+        data = read(X, y, sample_weight)
+        self._learn_inputs(data)
+        return data
+
+    def _boosting_learner(
+        self, X: Any, examples: Examples, sampling: Sampling
+    ) -> PerceptronLearner:
+        """What trains members of a boosted ensemble."""
+        return PerceptronLearner(self, X, examples, sampling)
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Train for one epoch, on some of the examples.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The chunk. The first one says what the attributes are and how they are standardised.
+        y : array of shape (n_rows,)
+            Its classes.
+        classes : array, optional
+            All the classes; needed in the first call.
+        sample_weight : array of shape (n_rows,), optional
+            Weights.
+
+        Returns
+        -------
+        self
+            The classifier.
+        """
+        self._expect_classes(classes, begins=not hasattr(self, "_solutions"))
+        return self._fit_chunk(X, y, sample_weight)
+
+    # -- decisions -----------------------------------------------------------------------------
+
+    def _leanings(self, inputs: Floats) -> Floats:
+        """Sum of signs for each row and problem, and less than 1 more for their certainty."""
+        leanings = np.empty((len(inputs), len(self.weights_)))
+        for problem, weights in enumerate(self.weights_):
+            activations = p_delta.activations(inputs, weights)
+            certainty = activations.mean(axis=1)
+            leanings[:, problem] = p_delta.signs(activations).sum(axis=1)
+            leanings[:, problem] += certainty / (1.5 * (1.0 + np.abs(certainty)))
+        return leanings
+
+    def _decisions(self, inputs: Floats) -> Floats:
+        leanings = self._leanings(inputs)
+        if self.n_classes_ <= 2 or self.multi_class == "one_vs_rest":
+            means = leanings / self.n_perceptrons
+            return means[:, 0] if self.n_classes_ == 2 else means
+        return np.asarray(_ovr_decision_function(leanings > 0, leanings, self.n_classes_))
+
+    def _decide(self, inputs: Floats) -> npt.NDArray[np.int64]:
+        """Class codes."""
+        if self.n_classes_ == 1:
+            return np.zeros(len(inputs), np.int64)
+        decisions = self._decisions(inputs)
+        return decisions.argmax(axis=1) if decisions.ndim == 2 else (decisions > 0).astype(np.int64)
+
+    def _shares(self, inputs: Floats) -> Floats:
+        """Smoothed shares of the votes."""
+        if self.n_classes_ == 1:
+            return np.ones((len(inputs), 1))
+        if self.n_classes_ > 2 and self.multi_class == "one_vs_one":
+            shares = self._decisions(inputs) + 0.5  # sums of certainties are within a third
+        else:
+            n = self.n_perceptrons
+            shares = (self._leanings(inputs) + n + 1) / (2 * n + 2)
+        if self.n_classes_ == 2:
+            return np.hstack([1.0 - shares, shares])
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def _activations_and_margin(self, inputs: Floats) -> Floats:
+        """With two classes: activations, and the margin in a last column."""
+        if self.n_classes_ == 1:
+            return np.zeros((len(inputs), 2))
+        activations = p_delta.activations(inputs, self.weights_[0])
+        return np.column_stack([activations, np.full(len(inputs), self.margin_[0])])
+
+    def decision_function(self, X: Any) -> Floats:
+        """How the perceptrons vote, and by how much where votes are equal.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            With two classes, the mean vote for the second, between -1 and 1, moved by less than a
+            vote's worth by the mean activation; otherwise the same for each class against the
+            others, or the votes of the pairs.
+        """
+        return self._decisions(self._inputs(X))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class that most perceptrons vote for.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes.
+        """
+        codes = self._decide(self._inputs(X))
+        return np.asarray(self.classes_[codes])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Shares of the votes, smoothed as if there were one perceptron more on each side.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Shares, in the order of ``classes_``; largest for the predicted class.
+        """
+        return self._shares(self._inputs(X))
+
+    # -- looking at the examples ---------------------------------------------------------------
+
+    def _known_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
+        codes = class_codes(self._read_target(y), self.classes_)
+        if len(codes) != n_rows:
+            raise ValueError(
+                f"y has {len(codes)} values and X has {n_rows} rows; one for each row is expected."
+            )
+        return codes
+
+    def _margins(self, X: Any, y: Any) -> tuple[Floats, npt.NDArray[Any]]:
+        """Margins (n_rows, n_problems, n_perceptrons), and targets (n_rows, n_problems)."""
+        inputs = self._inputs(X)
+        problems = self._problems(self._known_target(y, len(inputs)), self.n_classes_)
+        margins = np.full((len(inputs), len(problems), self.n_perceptrons), np.nan)
+        targets = np.full((len(inputs), len(problems)), np.nan)
+        everywhere = np.arange(len(inputs))
+        for index, (problem, weights) in enumerate(zip(problems, self.weights_, strict=True)):
+            rows = everywhere if problem.rows is None else problem.rows
+            activations = p_delta.activations(problem.of(inputs), weights)
+            margins[rows, index] = problem.targets[:, None] * activations
+            targets[rows, index] = problem.targets
+        return margins, targets
+
+    def margins(self, X: Any, y: Any) -> Floats:
+        """Activation of each perceptron, positive where it is right.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Examples.
+        y : array of shape (n_rows,)
+            Their classes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_perceptrons) or (n_rows, n_problems, n_perceptrons)
+            Distances from the perceptrons' planes, in units of the inputs. With more than two
+            classes there are several problems; NaN where a pair of classes does not concern a row.
+        """
+        margins, _ = self._margins(X, y)
+        return margins[:, 0] if self.n_classes_ == 2 else margins
+
+    def categories(
+        self, X: Any, y: Any, *, quasi_noisy: QuasiNoisy = "all", pos_label: Any = None
+    ) -> npt.NDArray[np.str_]:
+        """What each example is to the perceptrons.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Examples.
+        y : array of shape (n_rows,)
+            Their classes.
+        quasi_noisy : {"all", "vote"}, default="all"
+            Whether a borderline example of the class that is not of interest is quasi-noisy when
+            all perceptrons are wrong about it, or when the vote is.
+        pos_label : object, optional
+            With two classes, the class of interest; ``minority_class_`` by default. With more, each
+            class is of interest in its problem, and of a pair the second.
+
+        Returns
+        -------
+        ndarray of str of shape (n_rows,) or (n_rows, n_problems)
+            "redundant": most perceptrons are right by more than ``margin_``; "noisy": most are
+            wrong by more; "borderline": the others, of which some are "quasi-noisy". With more than
+            two classes, one for each problem, empty where it does not concern the row.
+        """
+        margins, targets = self._margins(X, y)
+        positive = 1.0
+        if self.n_classes_ == 2:
+            label = self.minority_class_ if pos_label is None else pos_label
+            positive = 1.0 if code_of(label, self.classes_) == 1 else -1.0
+        found = np.full(targets.shape, "", NAMES.dtype)
+        for index, gamma in enumerate(self.margin_):
+            rows = np.flatnonzero(~np.isnan(targets[:, index]))
+            codes = categorise(
+                margins[rows, index], gamma, targets[rows, index] != positive, quasi_noisy
+            )
+            found[rows, index] = NAMES[codes]
+        return found[:, 0] if self.n_classes_ == 2 else found
+
+
+def code_of(pos_label: Any, classes: npt.NDArray[Any]) -> int:
+    """The code of the class of interest.
+
+    Parameters
+    ----------
+    pos_label : object
+        The class.
+    classes : ndarray of shape (n_classes,)
+        All classes.
+
+    Returns
+    -------
+    int
+        Its place among them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.perceptrons.parallel_perceptron import code_of
+    >>> code_of("ill", np.array(["ill", "well"]))
+    0
+    """
+    places = np.flatnonzero(classes == pos_label)
+    if len(places) != 1:
+        raise ValueError(f"pos_label={pos_label!r} is not among the classes {classes.tolist()}.")
+    return int(places[0])

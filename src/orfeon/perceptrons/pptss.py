@@ -1,0 +1,273 @@
+"""PPTSS as a classifier: a parallel perceptron, and the examples it was trained on."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.imbalance.metrics import minority_class
+from orfeon.perceptrons.categories import QuasiNoisy
+from orfeon.perceptrons.p_delta import Course, Solution, stable_rate
+from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier, code_of
+from orfeon.perceptrons.selection import ONE_CLASS, Integers, Selection, select_examples
+from orfeon.progress import CallbackSupport, Progress, report_progress
+from orfeon.seeding import seed_sequence
+from orfeon.tabular import TrainingData
+from orfeon.trees.limits import LIMITS
+
+Floats = npt.NDArray[np.float64]
+
+SELECTION: dict[str, list[Any]] = {
+    "estimator": [ParallelPerceptronClassifier, None],
+    "keep_quasi_noisy": ["boolean"],
+    "quasi_noisy": [StrOptions({"all", "vote"})],
+    "max_rounds": [Interval(Integral, 1, None, closed="left")],
+    "random_state": LIMITS["random_state"],
+}
+
+
+class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Parallel perceptron that selects its training set, for a rare class of interest.
+
+    Parameters
+    ----------
+    estimator : ParallelPerceptronClassifier, optional
+        How parallel perceptrons are trained; with its defaults by default.
+    keep_quasi_noisy : bool, default=False
+        Whether borderline negative examples that are wrong stay in the training set.
+    quasi_noisy : {"all", "vote"}, default="all"
+        Whether such an example is one that all perceptrons, or that their vote is wrong about.
+    max_rounds : int, default=50
+        Rounds at most.
+    pos_label : object, optional
+        The class of interest; the one of least weight by default, the second one when they weigh
+        the same.
+    verbose : int, default=0
+        Whether to show progress.
+    random_state : int, RandomState or None, default=None
+        Fixes everything.
+
+    Attributes
+    ----------
+    estimator_ : ParallelPerceptronClassifier
+        The parallel perceptron of the best round.
+    selected_ : ndarray of shape (n_selected,)
+        Rows of the training set that it was trained on, in increasing order.
+    history_ : dict of ndarray of shape (n_rounds,)
+        What each round was trained on and how it did on the whole training set: "n_selected",
+        "g_mean", "positive_accuracy", "negative_accuracy". The last round is the first in which g
+        or the accuracy on the class of interest fell, unless ``ended_`` says otherwise.
+    best_round_ : int
+        The round that was kept.
+    ended_ : str
+        Why there was no further round.
+    positive_class_ : object
+        The class of interest.
+    classes_ : ndarray of shape (2,)
+        The classes.
+
+    See Also
+    --------
+    PPTSSSampler : The same selection in front of any classifier.
+    ParallelPerceptronClassifier : What is trained.
+
+    Notes
+    -----
+    g and the accuracies are measured on the whole training set, and each round goes on from the
+    weights and the margin of the one before, at the learning rate of the first. Two classes only:
+    for more, put it into scikit-learn's ``OneVsRestClassifier``.
+
+    Examples
+    --------
+    One example in twenty is positive:
+
+    >>> from orfeon import ParallelPerceptronClassifier, PPTSSClassifier
+    >>> from orfeon.datasets import make_gaussian_clouds
+    >>> from orfeon.imbalance import geometric_mean
+    >>> X, y = make_gaussian_clouds(1000, priors=(0.95, 0.05), random_state=0)
+    >>> X_test, y_test = make_gaussian_clouds(5000, priors=(0.95, 0.05), random_state=1)
+    >>> plain = ParallelPerceptronClassifier(random_state=0).fit(X, y)
+    >>> selective = PPTSSClassifier(random_state=0).fit(X, y)
+    >>> [round(geometric_mean(y_test, m.predict(X_test)), 2) for m in (plain, selective)]
+    [0.77, 0.88]
+    >>> selective.history_["n_selected"], selective.best_round_
+    (array([1000,  271,   75,   20]), 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SELECTION,
+        "pos_label": "no_validation",
+        "verbose": ["verbose"],
+    }
+
+    estimator_: ParallelPerceptronClassifier
+    classes_: npt.NDArray[Any]
+
+    def __init__(
+        self,
+        estimator: ParallelPerceptronClassifier | None = None,
+        *,
+        keep_quasi_noisy: bool = False,
+        quasi_noisy: QuasiNoisy = "all",
+        max_rounds: int = 50,
+        pos_label: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.keep_quasi_noisy = keep_quasi_noisy
+        self.quasi_noisy = quasi_noisy
+        self.max_rounds = max_rounds
+        self.pos_label = pos_label
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train, leave out what does not matter, and go on with the rest.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples; missing values and categories are welcome.
+        y : array of shape (n_rows,)
+            Two classes.
+        sample_weight : array of shape (n_rows,), optional
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        base = ParallelPerceptronClassifier() if self.estimator is None else clone(self.estimator)
+        base._check_settings()
+        data = base._begin(X, y, sample_weight)
+        check_two_classes(self, base.classes_)
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(base, name):
+                setattr(self, name, getattr(base, name))
+        label = self.pos_label
+        if label is None:
+            label = self.classes_[int(minority_class(data.y, data.weights))]
+        self.positive_class_ = self.classes_[code_of(label, self.classes_)]
+        with report_progress(
+            self, self.max_rounds, self.verbose, X=X, y=y, sample_weight=sample_weight
+        ) as progress:
+            found = self._select(base, data, progress)
+            self.estimator_ = base
+            self.selected_ = np.unique(data.rows[found.rows])
+            names = ("n_selected", "g_mean", "positive_accuracy", "negative_accuracy")
+            columns = zip(*found.rounds, strict=True)
+            self.history_ = {n: np.array(c) for n, c in zip(names, columns, strict=False)}
+            self.best_round_, self.ended_ = found.best, found.ended
+        return self
+
+    def _select(
+        self, base: ParallelPerceptronClassifier, data: TrainingData, progress: Progress
+    ) -> Selection:
+        """The rounds; the base takes over the best."""
+        seeds = seed_sequence(self.random_state)
+        inputs, weights = base.inputs_.of(data.X), data.weighted_by_class
+        if base.eta0 == "auto":  # all rounds have the learning rate of the first
+            base.eta0 = stable_rate(float(weights.sum()))
+        courses: list[Course] = []
+
+        def train(rows: Integers, start: Solution | None) -> Solution:
+            key = (*seeds.spawn_key, len(courses))
+            its = np.random.SeedSequence(seeds.entropy, spawn_key=key)
+            begun = [] if start is None else [Solution(start.weights, start.margin)]
+            (course,) = base._train(inputs[rows], data.y[rows], weights[rows], 2, its, begun)
+            courses.append(course)
+            return course.solution
+
+        if len(self.classes_) == 1:
+            base._take([])
+            everything = np.arange(len(data.y))
+            return Selection([(len(data.y), 1.0, 1.0, 1.0)], rows=everything, ended=ONE_CLASS)
+        found = select_examples(
+            inputs, np.where(data.y == 1, 1.0, -1.0), weights, train,
+            positive=1.0 if self.positive_class_ == self.classes_[1] else -1.0,
+            keep_quasi_noisy=self.keep_quasi_noisy, quasi_noisy=self.quasi_noisy,
+            max_rounds=self.max_rounds, after=progress.update_and_ask,
+        )  # fmt: skip
+        base._take([courses[found.best]])
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class that most perceptrons vote for.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes.
+        """
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict(X)
+
+    def decision_function(self, X: Any) -> Floats:
+        """How the perceptrons vote, see :class:`ParallelPerceptronClassifier`.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The mean vote for the second class, and less than a vote's worth of certainty.
+        """
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.decision_function(X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Smoothed shares of the votes, see :class:`ParallelPerceptronClassifier`.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Shares, in the order of ``classes_``.
+        """
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict_proba(X)
+
+
+def check_two_classes(estimator: Any, classes: npt.NDArray[Any]) -> None:
+    """Refuse more than two classes.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Who refuses.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    """
+    if len(classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. y has {len(classes)} classes; put "
+            f"{type(estimator).__name__} into sklearn.multiclass.OneVsRestClassifier, which makes "
+            "one of each class against the others."
+        )

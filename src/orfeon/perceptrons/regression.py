@@ -1,0 +1,223 @@
+"""Parallel perceptrons as a regressor: their mean vote is the prediction.
+
+References
+----------
+Auer, Burgsteiner and Maass (2008). A learning rule for very simple universal approximators
+consisting of a single layer of perceptrons. Neural Networks 21(5), 786-795.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval
+
+from orfeon.ensembles.documentation import documented
+from orfeon.perceptrons import p_delta
+from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
+from orfeon.perceptrons.p_delta import LearningRate, Mode, PDelta, Rule
+from orfeon.tabular import TabularRegressorMixin, TrainingData
+
+Floats = npt.NDArray[np.float64]
+
+#: Learning rate of all perceptrons together, in that of a classifier's one.
+_RATE_OF_ALL = 3.0
+
+
+@documented()
+class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron):
+    """Numbers as the mean vote of many perceptrons that are trained together.
+
+    Parameters
+    ----------
+    n_perceptrons : int, default=51
+        Number of perceptrons: predictions have one value more.
+    rho : float, optional
+        Sums of signs are cut at plus and minus this, which stand for the largest and the smallest
+        target of the training set; ``n_perceptrons`` by default.
+    tolerance : float, default=0.02
+        Predictions are right that err by no more than this share of the range of the targets.
+    <p_delta>
+    eta0 : float or "auto", default="auto"
+        Initial learning rate; "auto" is 0.03, or 27 over the weight of the examples if that is
+        less, over the number of perceptrons.
+    <p_delta_margin>
+    init : float or "unit", default="unit"
+        Initial weights: uniform between minus this and this, or vectors of length 1 in any
+        direction.
+    <p_delta_running>
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical; "auto" goes by their types.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the weights and margins of the fit before.
+    verbose : int, default=0
+        Whether to show progress.
+    random_state : int, RandomState or None, default=None
+        Fixes everything.
+
+    Attributes
+    ----------
+    target_range_ : tuple of float
+        The smallest and the largest target of the training set, which no prediction leaves.
+    <p_delta_fitted>
+
+    See Also
+    --------
+    ParallelPerceptronClassifier : For classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import ParallelPerceptronRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (500, 2))
+    >>> y = X[:, 0] ** 2 + X[:, 1]
+    >>> model = ParallelPerceptronRegressor(random_state=0).fit(X, y)
+    >>> round(model.score(X, y), 1)
+    0.8
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: rule for name, rule in PERCEPTRONS.items() if name != "n_jobs"},
+        "rho": [Interval(Real, 0.0, None, closed="neither"), None],
+        "tolerance": [Interval(Real, 0.0, 1.0, closed="left")],
+    }
+
+    target_range_: tuple[float, float]
+
+    def __init__(
+        self,
+        n_perceptrons: int = 51,
+        *,
+        rho: float | None = None,
+        tolerance: float = 0.02,
+        mode: Mode = "batch",
+        rule: Rule = "auer",
+        max_iter: int = 250,
+        learning_rate: LearningRate = "invscaling",
+        eta0: float | Literal["auto"] = "auto",
+        margin: float = 0.05,
+        tune_margin: bool = True,
+        margin_weight: float = 0.1,
+        standardize: bool = True,
+        divide_inputs: bool = True,
+        init: float | Literal["unit"] = "unit",
+        early_stopping: bool = False,
+        categorical_features: Any = "auto",
+        warm_start: bool = False,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_perceptrons = n_perceptrons
+        self.rho = rho
+        self.tolerance = tolerance
+        self.mode = mode
+        self.rule = rule
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.margin = margin
+        self.tune_margin = tune_margin
+        self.margin_weight = margin_weight
+        self.standardize = standardize
+        self.divide_inputs = divide_inputs
+        self.init = init
+        self.early_stopping = early_stopping
+        self.categorical_features = categorical_features
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _judging(self) -> dict[str, float]:
+        rho = self.n_perceptrons if self.rho is None else self.rho
+        return {"tolerance": 2.0 * float(self.tolerance), "rho": float(rho)}
+
+    def _rule(self, total_weight: float) -> PDelta:
+        rule = super()._rule(total_weight)
+        if self.eta0 != "auto":
+            return rule
+        # All perceptrons that say the same are moved together, and the output with them.
+        return replace(rule, rate=_RATE_OF_ALL * rule.rate / self.n_perceptrons)
+
+    def _learn_target(self, data: TrainingData) -> None:
+        self.target_range_ = (float(data.y.min()), float(data.y.max()))
+
+    def _problems(self, y: npt.NDArray[Any], n_classes: int) -> list[Problem]:
+        low, high = self.target_range_
+        if low == high:
+            return [Problem(np.zeros(len(y)))]
+        # Targets beyond those of the first chunk are as far as an output can go.
+        return [Problem(np.clip((y - low) / (high - low) * 2.0 - 1.0, -1.0, 1.0))]
+
+    def _known_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
+        target: npt.NDArray[Any] = self._read_target(y)
+        if len(target) != n_rows:
+            raise ValueError(
+                f"y has {len(target)} values and X has {n_rows} rows; one for each row is expected."
+            )
+        return target
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train for ``max_iter`` epochs.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples; missing values and categories are welcome.
+        y : array of shape (n_rows,)
+            Targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights, which multiply what an example asks for: 0 is the same as leaving it out, 2 as
+            giving it twice.
+
+        Returns
+        -------
+        self
+            The fitted regressor.
+        """
+        return self._fit(X, y, sample_weight)
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train for one epoch, on some of the examples.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The chunk. The first one says what the attributes are, how they are standardised, and
+            what the range of the targets is.
+        y : array of shape (n_rows,)
+            Its targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights.
+
+        Returns
+        -------
+        self
+            The regressor.
+        """
+        return self._fit_chunk(X, y, sample_weight)
+
+    def predict(self, X: Any) -> Floats:
+        """The mean vote, within the range of the targets.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predictions.
+        """
+        signs = p_delta.signs(p_delta.activations(self._inputs(X), self.weights_[0]))
+        share = np.clip(signs.sum(axis=1) / self._judging()["rho"], -1.0, 1.0) / 2.0 + 0.5
+        low, high = self.target_range_
+        return np.asarray(low * (1.0 - share) + high * share)

@@ -1,0 +1,101 @@
+"""PPTSS as a sampler: the examples that matter, for any classifier. Needs imbalanced-learn."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.imbalance.metrics import minority_class
+from orfeon.imbalance.samplers import Integers, SelectionSampler
+from orfeon.perceptrons.categories import QuasiNoisy
+from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier, code_of
+from orfeon.perceptrons.pptss import SELECTION, PPTSSClassifier
+
+
+class PPTSSSampler(SelectionSampler):
+    """The training set that a parallel perceptron selects, to put in front of any classifier.
+
+    Parameters
+    ----------
+    estimator : ParallelPerceptronClassifier, optional
+        How parallel perceptrons are trained; with its defaults by default.
+    sampling_strategy : str or list, default="all"
+        The classes of which examples may be left out, in imbalanced-learn's words: "all",
+        "majority", "not minority", "not majority", or a list of classes.
+    keep_quasi_noisy : bool, default=False
+        Whether borderline negative examples that are wrong are kept.
+    quasi_noisy : {"all", "vote"}, default="all"
+        Whether such an example is one that all perceptrons, or that their vote is wrong about.
+    max_rounds : int, default=50
+        Rounds at most.
+    pos_label : object, optional
+        The class of interest; the least frequent by default. With more than two classes it is told
+        from all others together.
+    random_state : int, RandomState or None, default=None
+        Fixes everything.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of shape (n_selected,)
+        Rows that are kept.
+    classifier_ : PPTSSClassifier
+        What selected them, with the history of its rounds.
+
+    See Also
+    --------
+    PPTSSClassifier : The parallel perceptron that comes out of the same selection.
+
+    Examples
+    --------
+    >>> from imblearn.pipeline import make_pipeline
+    >>> from orfeon import PPTSSSampler, RandomForestClassifier
+    >>> from orfeon.datasets import make_gaussian_clouds
+    >>> X, y = make_gaussian_clouds(1000, priors=(0.95, 0.05), random_state=0)
+    >>> X_few, y_few = PPTSSSampler(random_state=0).fit_resample(X, y)
+    >>> len(y_few) < 500
+    True
+    >>> model = make_pipeline(PPTSSSampler(random_state=0), RandomForestClassifier(random_state=0))
+    >>> model.fit(X, y).predict(X).shape
+    (1000,)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SelectionSampler._parameter_constraints,
+        **SELECTION,
+        "pos_label": "no_validation",
+    }
+
+    def __init__(
+        self,
+        estimator: ParallelPerceptronClassifier | None = None,
+        *,
+        sampling_strategy: Any = "all",
+        keep_quasi_noisy: bool = False,
+        quasi_noisy: QuasiNoisy = "all",
+        max_rounds: int = 50,
+        pos_label: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(sampling_strategy=sampling_strategy)
+        self.estimator = estimator
+        self.keep_quasi_noisy = keep_quasi_noisy
+        self.quasi_noisy = quasi_noisy
+        self.max_rounds = max_rounds
+        self.pos_label = pos_label
+        self.random_state = random_state
+
+    def _select(self, X: Any, y: npt.NDArray[Any]) -> Integers:
+        classes = np.unique(y)
+        positive = minority_class(y)
+        if self.pos_label is not None:
+            positive = classes[code_of(self.pos_label, classes)]
+        self.classifier_ = PPTSSClassifier(
+            self.estimator, keep_quasi_noisy=self.keep_quasi_noisy, quasi_noisy=self.quasi_noisy,
+            max_rounds=self.max_rounds, pos_label=True, random_state=self.random_state,
+        ).fit(X, y == positive)  # fmt: skip
+        selected = np.zeros(len(y), bool)
+        selected[self.classifier_.selected_] = True
+        may_go = np.isin(y, list(self.sampling_strategy_))
+        return np.flatnonzero(selected | ~may_go)

@@ -1,0 +1,162 @@
+"""PPTSS: training a parallel perceptron on the examples that matter only.
+
+Where one class is rare, most examples say nothing new and some are wrong. A parallel perceptron is
+trained; what it finds redundant, noisy or quasi-noisy is left out; it goes on from where it stands
+with the rest; and so on, for as long as neither g nor the accuracy on the positive class falls.
+
+References
+----------
+Cantador and Dorronsoro (2005). Parallel perceptrons, activation margins and imbalanced training set
+pruning. IbPRIA 2005, 43-50.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.perceptrons import p_delta
+from orfeon.perceptrons.categories import BORDERLINE, QUASI_NOISY, QuasiNoisy, categorise
+from orfeon.perceptrons.p_delta import Solution
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+#: From the rows to train on, and where the round before ended (None in the first), to a solution.
+Train = Callable[[Integers, Solution | None], Solution]
+
+#: Why a selection ended.
+FELL = "g or acc+ fell"
+UNCHANGED = "no example was left out"
+ONE_CLASS = "only one class would be left"
+NOTHING = "no example would be left"
+ENOUGH = "max_rounds was reached"
+
+
+@dataclass
+class Selection:
+    """The rounds of a selection, and the best of them.
+
+    Parameters
+    ----------
+    rounds : list of (int, float, float, float)
+        Of each round: how many examples it was trained on, and on the whole training set g, the
+        accuracy on the positive and that on the negative class.
+    best : int
+        Which round is the best.
+    solution : Solution
+        The parallel perceptron of that round.
+    rows : ndarray of shape (n_selected,)
+        The examples that it was trained on.
+    ended : str
+        Why there was no further round.
+    """
+
+    rounds: list[tuple[int, float, float, float]] = field(default_factory=list)
+    best: int = 0
+    solution: Solution = field(default_factory=lambda: Solution(np.zeros((0, 0)), 0.0))
+    rows: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    ended: str = ""
+
+
+def select_examples(
+    inputs: Floats,
+    targets: Floats,
+    weights: Floats,
+    train: Train,
+    *,
+    positive: float = 1.0,
+    keep_quasi_noisy: bool = False,
+    quasi_noisy: QuasiNoisy = "all",
+    max_rounds: int = 50,
+    after: Callable[[int], bool] | None = None,
+) -> Selection:
+    """Train, leave out what does not matter, and go on with the rest.
+
+    Parameters
+    ----------
+    inputs : ndarray of shape (n_rows, n_inputs)
+        Extended inputs of the training set.
+    targets : ndarray of shape (n_rows,)
+        Classes, -1 and 1; both are there.
+    weights : ndarray of shape (n_rows,)
+        Weights of the examples.
+    train : callable
+        Trains a parallel perceptron.
+    positive : {1.0, -1.0}, default=1.0
+        The class of interest.
+    keep_quasi_noisy : bool, default=False
+        Whether quasi-noisy examples stay.
+    quasi_noisy : {"all", "vote"}, default="all"
+        Which borderline negative examples are quasi-noisy: those that all perceptrons, or that the
+        vote is wrong about.
+    max_rounds : int, default=50
+        Rounds at most.
+    after : callable, optional
+        Told after each round; True ends the selection.
+
+    Returns
+    -------
+    Selection
+        The rounds; the best is the last in which neither g nor acc+ fell.
+
+    Examples
+    --------
+    One perceptron that looks at the sign of a number: what is far from zero is redundant or noisy.
+
+    >>> import numpy as np
+    >>> from orfeon.perceptrons.p_delta import Solution
+    >>> from orfeon.perceptrons.selection import select_examples
+    >>> inputs = np.array([[-3.0], [-2.0], [-0.1], [0.1], [0.2], [4.0]])
+    >>> targets = np.array([-1.0, -1.0, -1.0, -1.0, 1.0, 1.0])
+    >>> still = lambda rows, start: Solution(np.array([[1.0]]), margin=0.5)
+    >>> found = select_examples(inputs, targets, np.ones(6), still, keep_quasi_noisy=True)
+    >>> found.rows, found.ended, [n for n, *_ in found.rounds]
+    (array([2, 3, 4]), 'no example was left out', [6, 3])
+    """
+    found = Selection()
+    is_positive = targets == positive
+    rows = np.arange(len(targets))
+    solution = train(rows, None)
+    best_g = best_positive = 0.0
+    while not found.ended:
+        said = p_delta.signs(p_delta.activations(inputs, solution.weights)).sum(axis=1) >= 0
+        right = said == (targets > 0)
+        accuracy = _share(right, weights, is_positive)
+        specificity = _share(right, weights, ~is_positive)
+        g = float(np.sqrt(accuracy * specificity))
+        found.rounds.append((len(rows), g, accuracy, specificity))
+        asked_to_stop = after is not None and after(1)
+        if g < best_g or accuracy < best_positive:
+            found.ended = FELL
+            break
+        best_g, best_positive = g, accuracy
+        found.best, found.solution, found.rows = len(found.rounds) - 1, solution, rows
+        margins = targets[rows, None] * p_delta.activations(inputs[rows], solution.unit_weights)
+        codes = categorise(margins, solution.margin, ~is_positive[rows], quasi_noisy)
+        stays = (codes == BORDERLINE) | (keep_quasi_noisy & (codes == QUASI_NOISY))
+        found.ended = _end(stays, is_positive[rows], len(found.rounds) >= max_rounds)
+        if asked_to_stop and not found.ended:
+            found.ended = ENOUGH
+        if not found.ended:
+            rows = rows[stays]
+            solution = train(rows, solution)
+    return found
+
+
+def _share(right: npt.NDArray[np.bool_], weights: Floats, among: npt.NDArray[np.bool_]) -> float:
+    return float(weights[right & among].sum() / weights[among].sum())
+
+
+def _end(stays: npt.NDArray[np.bool_], is_positive: npt.NDArray[np.bool_], is_last: bool) -> str:
+    """Why there is no further round, if there is none."""
+    if stays.all():
+        return UNCHANGED
+    if not stays.any():
+        return NOTHING
+    left = is_positive[stays]
+    if left.all() or not left.any():
+        return ONE_CLASS
+    return ENOUGH if is_last else ""
