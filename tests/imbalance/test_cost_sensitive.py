@@ -29,7 +29,7 @@ from sklearn.svm import LinearSVC
 from tests.ensembles.twins import Remembering
 from tests.shared import assert_same_forest
 
-from orfeon import BaggingClassifier, CARTClassifier, CARTRegressor
+from orfeon import BaggingClassifier, C45Classifier, CARTClassifier, CARTRegressor
 from orfeon.imbalance.cost_sensitive import read_costs
 from orfeon.imbalance.cost_threshold import CostThresholdClassifier
 from orfeon.imbalance.cost_weights import CostSensitiveClassifier
@@ -310,12 +310,17 @@ def test_the_unit_of_the_costs_does_not_matter(unit):
     assert_same_forest(same.forest_, plain.forest_)
 
 
-def test_weight_k_is_k_copies_and_weight_zero_is_absence():
+@pytest.mark.parametrize(
+    "base",
+    [None, C45Classifier(), CARTClassifier(pruning="cv"), BaggingClassifier(None, 3)],
+    ids=str,
+)
+def test_weight_k_is_k_copies_and_weight_zero_is_absence(base):
     X, y = unbalanced(200, share=0.3)
     rng = np.random.default_rng(0)
     weights = rng.integers(0, 4, 200)
     copies = rng.permutation(np.repeat(np.arange(200), weights))
-    model = CostSensitiveClassifier(costs={1: 3.7}, random_state=0)
+    model = CostSensitiveClassifier(base, costs={1: 3.7}, random_state=0)
     weighted = clone(model).fit(X, y, sample_weight=weights)
     assert_same_forest(weighted.forest_, clone(model).fit(X[copies], y[copies]).forest_)
 

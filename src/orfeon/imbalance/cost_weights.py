@@ -23,11 +23,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import _fit_context
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
+from orfeon.ensembles.units import MAX_UNITS
 from orfeon.imbalance.cost_sensitive import CostClassifier, _inner_has, read_costs
-from orfeon.tabular import class_factors
+from orfeon.tabular import are_counts, class_factors
 from orfeon.trees import CARTClassifier
 
 Floats = npt.NDArray[np.float64]
@@ -107,7 +109,8 @@ class CostSensitiveClassifier(CostClassifier):
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out. They are multiplied by the costs.
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice. They are
+            multiplied by the costs.
 
         Returns
         -------
@@ -122,6 +125,10 @@ class CostSensitiveClassifier(CostClassifier):
                 "wrapped."
             )
         X, y, weights, _, _ = self._read_examples(X, y, sample_weight)
+        if are_counts(weights) and len(y) < weights.sum() <= max(MAX_UNITS, 10 * len(y)):
+            # Times a cost they would count no more: to most learners, two copies are two examples.
+            copies = np.repeat(np.arange(len(y)), weights.astype(np.int64))
+            X, y, weights = _safe_indexing(X, copies), y[copies], np.ones(len(copies))
         self.classes_, codes = self._find_classes(y)
         costs = read_costs(self.costs, self.classes_, codes, weights)
         free = self.classes_[costs.of_class == 0]
