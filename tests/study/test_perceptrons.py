@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from tests.study.unbalanced import quick_methods, write_problems
 
+from orfeon import ParallelPerceptronClassifier, PPBoostClassifier, PPTSSClassifier
 from orfeon.study import (
     FOLDER_VARIABLE,
     PROTOCOLS,
@@ -178,9 +180,51 @@ def test_the_file_of_cancer_has_another_name(folder):
     assert {record.outcome.n_positive for record in found.records} == {3}
 
 
-def test_methods_have_their_default_settings_and_a_seed():
-    """Not one of them knows the data set."""
-    runs = {run.name: run for table in TABLES for run in PROTOCOLS[table].runs}
+DEFAULTS = {
+    "pp": ParallelPerceptronClassifier(random_state=7),
+    "pptss": PPTSSClassifier(random_state=7),
+    "pptss_keep_wb": PPTSSClassifier(keep_quasi_noisy=True, random_state=7),
+    "pp_adaboost": PPBoostClassifier(n_estimators=10, mode="adaboost", random_state=7),
+    "ppboost_negative": PPBoostClassifier(n_estimators=10, mode="negative", random_state=7),
+    "ppboost_positive": PPBoostClassifier(n_estimators=10, mode="positive", random_state=7),
+    "ppboost_balanced": PPBoostClassifier(n_estimators=10, mode="balanced", random_state=7),
+}
+
+
+def runs_by_name():
+    return {run.name: run for table in TABLES for run in PROTOCOLS[table].runs}
+
+
+def test_perceptrons_have_their_default_settings_and_a_seed():
+    """None of them knows the data set."""
+    runs = runs_by_name()
+    assert DEFAULTS.keys() == runs.keys() - {"mlp", "mlp_adaboost"}
+    for name, expected in DEFAULTS.items():
+        built = runs[name].build(runs[name].members, 7, None)
+        assert type(built) is type(expected)
+        assert built.get_params() == expected.get_params()
+
+
+def test_results_are_those_of_the_perceptrons(tmp_path):
+    """The methods themselves, on a problem of their own."""
+    folds = Folds("glass", ("headlamps",), folder=write_problems(tmp_path))
+    for table, n_methods in (("cantador-6.3.1", 3), ("cantador-6.4.3", 4)):
+        found = glass(table, tmp_path, n_splits=1)
+        seed = PROTOCOLS[table].random_state(4)
+        records = {record.method: record for record in found.records if record.split == 4}
+        assert len(records) == n_methods
+        X, y, X_test, y_test = folds.draw(4)
+        for method, record in records.items():
+            model = clone(DEFAULTS[method]).set_params(random_state=seed).fit(X, y)
+            right = model.predict(X_test) == y_test
+            assert record.outcome.right_positive == right[y_test == "positive"].sum()
+            assert record.outcome.right_negative == right[y_test == "negative"].sum()
+            selected = len(model.selected_) if "pptss" in method else None
+            assert record.outcome.n_selected == selected
+
+
+def test_networks_are_slow_and_as_published():
+    runs = runs_by_name()
     assert {name for name, run in runs.items() if run.on_request} == {"mlp", "mlp_adaboost"}
     assert {run.members for name, run in runs.items() if "boost" in name} == {10}
     network = runs["mlp"].build(1, 5, None)[-1]

@@ -75,7 +75,9 @@ def _boosted(
     tables: tuple[str, ...],
 ) -> Run:
     def build(members: int, random_state: int, n_jobs: int | None) -> Any:
-        return orfeon.PPBoostClassifier(n_estimators=members, mode=mode, random_state=random_state)
+        return orfeon.PPBoostClassifier(
+            n_estimators=members, mode=mode, random_state=random_state, n_jobs=n_jobs
+        )
 
     return _run(method, tables, build, members=_MEMBERS)
 
