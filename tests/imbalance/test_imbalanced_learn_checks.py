@@ -34,7 +34,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 def public_samplers() -> dict[str, type]:
     """Every class with ``fit_resample`` that the package or its toolbox exports, by name."""
     homes = (orfeon, orfeon.imbalance)
-    exported = {name: getattr(home, name) for home in homes for name in home.__all__}
+    exported = {name: getattr(home, name) for home in homes for name in dir(home)}
     return {name: thing for name, thing in exported.items() if hasattr(thing, "fit_resample")}
 
 

@@ -18,12 +18,14 @@ from sklearn.utils.multiclass import check_classification_targets
 
 try:
     from imblearn.under_sampling.base import BaseCleaningSampler
-    from imblearn.utils import check_sampling_strategy
+    from imblearn.utils import check_sampling_strategy, check_target_type
 except ImportError as missing:
     raise ImportError(
         f"the samplers of orfeon need imbalanced-learn, which could not be imported ({missing}): "
         "pip install 'orfeon[imbalance]'"
     ) from missing
+
+__all__ = ["Integers", "SelectionSampler", "check_target_type"]
 
 Integers = npt.NDArray[np.int64]
 

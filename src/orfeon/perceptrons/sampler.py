@@ -6,12 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
+from sklearn.utils.validation import validate_data
 
 from orfeon.imbalance.metrics import minority_class
-from orfeon.imbalance.samplers import Integers, SelectionSampler
+from orfeon.imbalance.samplers import Integers, SelectionSampler, check_target_type
 from orfeon.perceptrons.categories import QuasiNoisy
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier, code_of
 from orfeon.perceptrons.pptss import SELECTION, PPTSSClassifier
+from orfeon.schema import Schema
 
 
 class PPTSSSampler(SelectionSampler):
@@ -86,7 +89,33 @@ class PPTSSSampler(SelectionSampler):
         self.pos_label = pos_label
         self.random_state = random_state
 
+    def _check_X_y(  # noqa: N802
+        self, X: Any, y: Any, accept_sparse: Any = None
+    ) -> tuple[Any, npt.NDArray[Any], bool]:
+        """Numbers, categories and missing values as they are; sparse numbers too."""
+        if issparse(X):
+            return super()._check_X_y(X, y, accept_sparse)
+        labels, is_indicator = check_target_type(y, indicate_one_vs_all=True)
+        checked, labels = validate_data(
+            self,
+            X=X,
+            y=labels,
+            reset=True,
+            dtype=None,
+            ensure_all_finite=False,
+            accept_sparse=True,
+        )
+        examples = X if hasattr(X, "columns") else checked
+        Schema.learn(examples)  # it refuses what is no value of an attribute
+        return examples, labels, bool(is_indicator)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _select(self, X: Any, y: npt.NDArray[Any]) -> Integers:
+        X = X.toarray() if issparse(X) else X  # perceptrons look at every input of every row
         classes = np.unique(y)
         positive = minority_class(y)
         if self.pos_label is not None:

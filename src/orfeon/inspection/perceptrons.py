@@ -1,0 +1,596 @@
+"""What parallel perceptrons make of their training set, in numbers and in pictures.
+
+Each example is redundant, noisy, borderline or quasi-noisy by its distance from the perceptrons'
+lines; selecting the training set, round by round, follows from that. Pictures need matplotlib,
+``pip install 'orfeon[plot]'``.
+
+References
+----------
+Cantador (2005). Aplicación de perceptrones paralelos y AdaBoost a problemas de clasificación de
+muestra extrema. Universidad Autónoma de Madrid. Figure 5.1.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.perceptrons.categories import QuasiNoisy
+from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier, code_of
+from orfeon.perceptrons.pptss import PPTSSClassifier
+from orfeon.rendering.palette import INK, MUTED_INK, class_colours
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+_BLUE, _ORANGE, _GREEN, _PURPLE, _, _VERMILLION = class_colours(6)
+#: By category: colour, and size in square points. What tells least is drawn first and smallest.
+_LOOKS = {
+    "redundant": ("#A9B1BA", 9.0),
+    "borderline": (_BLUE, 20.0),
+    "quasi-noisy": (_ORANGE, 34.0),
+    "noisy": (_VERMILLION, 34.0),
+}
+_MARKERS = {False: "o", True: "^"}
+#: How much of its colour an example has that was not selected.
+_FAINT = 0.28
+#: Width and height in inches of a new figure.
+_SIZE = (6.4, 5.2)
+
+
+@dataclass(frozen=True)
+class PerceptronCategories:
+    """The examples of a plane, and the perceptrons in it.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_rows, 2)
+        The examples; a missing value is at the mean, where the perceptrons see it.
+    is_positive : ndarray of bool of shape (n_rows,)
+        Which are of the class of interest.
+    categories : ndarray of str of shape (n_rows,)
+        "redundant", "noisy", "borderline" or "quasi-noisy".
+    selected : ndarray of bool of shape (n_rows,) or None
+        Which the perceptrons were trained on; None where nothing was selected.
+    slopes : ndarray of shape (n_perceptrons, 2)
+        Of perceptron h, whose activation at a point x is ``slopes[h] @ x + offsets[h]``.
+    offsets : ndarray of shape (n_perceptrons,)
+        The rest of it.
+    gamma : float
+        The margin: the band of a perceptron is where its activation is less, whatever its sign.
+    names : tuple of (str, str)
+        Names of the attributes.
+    classes : tuple of (str, str)
+        Names of the classes, that of interest last.
+    """
+
+    points: Floats
+    is_positive: Mask
+    categories: npt.NDArray[np.str_]
+    selected: Mask | None
+    slopes: Floats
+    offsets: Floats
+    gamma: float
+    names: tuple[str, str]
+    classes: tuple[str, str]
+
+    def count(self, category: str) -> int:
+        """How many examples are of a category.
+
+        Parameters
+        ----------
+        category : {"redundant", "noisy", "borderline", "quasi-noisy"}
+            The category.
+
+        Returns
+        -------
+        int
+            Their number.
+        """
+        return int((self.categories == category).sum())
+
+    def activations(self, points: npt.ArrayLike) -> Floats:
+        """Activations of the perceptrons at points of the plane.
+
+        Parameters
+        ----------
+        points : array of shape (n_points, 2)
+            Points, in the units of the attributes.
+
+        Returns
+        -------
+        ndarray of shape (n_points, n_perceptrons)
+            Positive on the side of the second class.
+        """
+        return np.asarray(np.asarray(points, dtype=np.float64) @ self.slopes.T + self.offsets)
+
+
+def perceptron_categories(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    quasi_noisy: QuasiNoisy | None = None,
+    pos_label: Any = None,
+) -> PerceptronCategories:
+    """What examples of two attributes are to perceptrons, and where these are.
+
+    Parameters
+    ----------
+    estimator : ParallelPerceptronClassifier or PPTSSClassifier
+        Fitted to two ordered attributes and two classes.
+    X : array or data frame of shape (n_rows, 2)
+        Examples; for a PPTSSClassifier those it was fitted to, for it knows their rows.
+    y : array of shape (n_rows,)
+        Their classes.
+    quasi_noisy : {"all", "vote"}, optional
+        Whether a borderline negative example is quasi-noisy when all perceptrons are wrong about
+        it, or when the vote is. By default as in a PPTSSClassifier, and "all" otherwise.
+    pos_label : object, optional
+        The class of interest; by default that of the estimator.
+
+    Returns
+    -------
+    PerceptronCategories
+        Points, categories, and lines in the units of the attributes.
+
+    Examples
+    --------
+    >>> from orfeon import PPTSSClassifier
+    >>> from orfeon.datasets import make_gaussian_clouds
+    >>> from orfeon.inspection.perceptrons import perceptron_categories
+    >>> X, y = make_gaussian_clouds(1000, random_state=0)
+    >>> model = PPTSSClassifier(random_state=0).fit(X, y)
+    >>> found = perceptron_categories(model, X, y)
+    >>> int(found.selected.sum()), found.count("noisy"), found.slopes.shape
+    (75, 19, (3, 2))
+    """
+    perceptron, selected = _fitted(estimator)
+    _check_plane(perceptron)
+    encoded = perceptron._encode(X)
+    label = pos_label
+    if label is None:
+        label = getattr(estimator, "positive_class_", perceptron.minority_class_)
+    positive = code_of(label, perceptron.classes_)
+    if quasi_noisy is None:
+        quasi_noisy = getattr(estimator, "quasi_noisy", "all")
+    codes = perceptron._known_target(y, len(encoded))
+    slopes, offsets = _lines(perceptron)
+    name = perceptron.schema_.name
+    return PerceptronCategories(
+        np.where(np.isnan(encoded), perceptron.inputs_.centres, encoded),
+        codes == positive,
+        perceptron.categories(X, y, quasi_noisy=quasi_noisy, pos_label=label),
+        None if selected is None else _mask(selected, len(encoded)),
+        slopes,
+        offsets,
+        float(perceptron.margin_[0]),
+        (name(0), name(1)),
+        (str(perceptron.classes_[1 - positive]), str(perceptron.classes_[positive])),
+    )
+
+
+def _fitted(estimator: Any) -> tuple[ParallelPerceptronClassifier, Any]:
+    """The perceptrons, and the rows that they were trained on where these were selected."""
+    if isinstance(estimator, PPTSSClassifier):
+        check_is_fitted(estimator, "estimator_")
+        return estimator.estimator_, estimator.selected_
+    if isinstance(estimator, ParallelPerceptronClassifier):
+        check_is_fitted(estimator, "weights_")
+        return estimator, None
+    raise TypeError(
+        f"estimator={estimator!r} is not allowed: it is a ParallelPerceptronClassifier, such as a "
+        "member of a PPBoostClassifier, or a PPTSSClassifier."
+    )
+
+
+def _check_plane(perceptron: ParallelPerceptronClassifier) -> None:
+    """Refuse what cannot be drawn in a plane."""
+    n_codes = perceptron.inputs_.n_codes
+    if n_codes != (0, 0):
+        kinds = ["ordered" if n == 0 else "categorical" for n in n_codes]
+        raise ValueError(
+            "estimator must be fitted to two ordered attributes, got "
+            f"{len(kinds)} attributes ({kinds.count('categorical')} of them categorical)."
+        )
+    if perceptron.n_classes_ != 2:
+        raise ValueError(
+            f"estimator must be fitted to two classes, got {perceptron.n_classes_}: "
+            f"{perceptron.classes_.tolist()}."
+        )
+
+
+def _mask(rows: npt.NDArray[np.int64], n_rows: int) -> Mask:
+    if len(rows) and rows[-1] >= n_rows:
+        raise ValueError(
+            f"X has {n_rows} rows, and row {rows[-1]} was selected: X must be the training set of "
+            "the PPTSSClassifier."
+        )
+    selected = np.zeros(n_rows, bool)
+    selected[rows] = True
+    return selected
+
+
+def _lines(perceptron: ParallelPerceptronClassifier) -> tuple[Floats, Floats]:
+    """Weights of inputs, which are standardised and divided, as slopes over the attributes."""
+    inputs, weights = perceptron.inputs_, perceptron.weights_[0]
+    slopes = weights[:, :2] / (inputs.spreads * inputs.divisor)
+    offsets = -weights[:, 2] / inputs.divisor
+    if inputs.standardize:
+        offsets = offsets - slopes @ inputs.centres
+    return slopes, offsets
+
+
+class PerceptronCategoriesDisplay:
+    """A plane with its examples by category, and the perceptrons' lines with their bands.
+
+    Markers tell the classes and colours the categories. Where the training set was selected, what
+    was left out is faint. The line of a perceptron is where it changes its mind, and the band
+    about it where its activation is below gamma.
+
+    Parameters
+    ----------
+    data : PerceptronCategories
+        What is drawn, see :func:`perceptron_categories`.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+    points_ : dict of (str, bool, bool) to PathCollection
+        Examples by category, whether they are positive, and whether they are drawn strongly.
+    lines_ : list of Line2D
+        A line for each perceptron that has one in the picture.
+    bands_ : list of Polygon
+        Their bands.
+
+    See Also
+    --------
+    SelectionHistoryDisplay : The rounds of a selection.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from orfeon import PPTSSClassifier
+    >>> from orfeon.datasets import make_gaussian_clouds
+    >>> from orfeon.inspection.perceptrons import PerceptronCategoriesDisplay
+    >>> X, y = make_gaussian_clouds(1000, random_state=0)
+    >>> model = PPTSSClassifier(random_state=0).fit(X, y)
+    >>> display = PerceptronCategoriesDisplay.from_estimator(model, X, y)
+    >>> print(display.ax_.get_title())
+    PPTSS trains on 75 of 1000 examples...
+    >>> len(display.lines_)
+    3
+    >>> matplotlib.pyplot.close(display.figure_)
+    """
+
+    ax_: Any
+    figure_: Any
+    points_: dict[tuple[str, bool, bool], Any]
+    lines_: list[Any]
+    bands_: list[Any]
+
+    def __init__(self, data: PerceptronCategories) -> None:
+        self.data = data
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        quasi_noisy: QuasiNoisy | None = None,
+        pos_label: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw what examples are to fitted perceptrons.
+
+        Parameters
+        ----------
+        estimator : ParallelPerceptronClassifier or PPTSSClassifier
+            Fitted to two ordered attributes and two classes.
+        X : array or data frame of shape (n_rows, 2)
+            Examples; for a PPTSSClassifier those it was fitted to.
+        y : array of shape (n_rows,)
+            Their classes.
+        quasi_noisy : {"all", "vote"}, optional
+            Which examples are quasi-noisy, see :func:`perceptron_categories`.
+        pos_label : object, optional
+            The class of interest; by default that of the estimator.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        PerceptronCategoriesDisplay
+            What was drawn.
+        """
+        data = perceptron_categories(estimator, X, y, quasi_noisy=quasi_noisy, pos_label=pos_label)
+        return cls(data).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        PerceptronCategoriesDisplay
+            The display, with what was drawn.
+        """
+        self.ax_ = ax = _axes(type(self).__name__, ax, _SIZE)
+        self.figure_ = ax.figure
+        box = _box(self.data.points)
+        ax.set(xlim=box[:, 0], ylim=box[:, 1])
+        self.lines_, self.bands_ = [], []
+        self._draw_perceptrons(box)
+        self._draw_examples()
+        ax.set_xlabel(self.data.names[0])
+        ax.set_ylabel(self.data.names[1])
+        ax.set_title(self._title(), fontsize="medium")
+        self._draw_legend()
+        return self
+
+    def _draw_perceptrons(self, box: Floats) -> None:
+        gamma = self.data.gamma
+        for slope, offset in zip(self.data.slopes, self.data.offsets, strict=True):
+            if not slope.any():
+                continue  # it says the same everywhere
+            line, low, high = (_segment(slope, offset, a, box) for a in (0.0, -gamma, gamma))
+            edges = np.vstack([low, high[::-1]])
+            self.bands_ += self.ax_.fill(*edges.T, color=_GREEN, alpha=0.13, linewidth=0, zorder=0)
+            self.lines_ += self.ax_.plot(*line.T, color=INK, linewidth=1.3, zorder=5)
+
+    def _draw_examples(self) -> None:
+        data = self.data
+        strong = np.ones(len(data.points), bool) if data.selected is None else data.selected
+        self.points_ = {}
+        for is_strong in (False, True):
+            for category, (colour, size) in _LOOKS.items():
+                for is_positive, marker in _MARKERS.items():
+                    shown = (data.categories == category) & (strong == is_strong)
+                    shown &= data.is_positive == is_positive
+                    if not shown.any():
+                        continue
+                    rim = {"edgecolors": "white", "linewidths": 0.3}
+                    if data.selected is not None and is_strong:
+                        rim, size = {"edgecolors": INK, "linewidths": 0.7}, 26.0
+                    self.points_[category, is_positive, is_strong] = self.ax_.scatter(
+                        *data.points[shown].T, s=size, marker=marker, color=colour,
+                        alpha=1.0 if is_strong else _FAINT, zorder=3 + is_strong, **rim,
+                    )  # fmt: skip
+
+    def _title(self) -> str:
+        data = self.data
+        n, gamma = len(data.points), f"margin γ = {data.gamma:.3g}"
+        if data.selected is None:
+            return f"{data.count('redundant')} of {n} examples are redundant: {gamma}"
+        return f"PPTSS trains on {int(data.selected.sum())} of {n} examples: {gamma}"
+
+    def _draw_legend(self) -> None:
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        def mark(marker: str, colour: str, label: str, **look: Any) -> Any:
+            return Line2D(
+                [], [], linestyle="", marker=marker, color=colour, label=label, markersize=6, **look
+            )
+
+        data = self.data
+        entries = [
+            mark("s", colour, f"{category} ({data.count(category)})")
+            for category, (colour, _) in _LOOKS.items()
+        ]
+        roles = ("other class", "class of interest")
+        for is_positive, marker in _MARKERS.items():
+            name = f"{data.classes[is_positive]}: {roles[is_positive]}"
+            entries.append(mark(marker, MUTED_INK, name))
+        if data.selected is not None:
+            entries.append(mark("o", "white", "selected", markeredgecolor=INK))
+            entries.append(mark("o", MUTED_INK, "left out", alpha=_FAINT))
+        entries.append(Line2D([], [], color=INK, linewidth=1.3, label="perceptron"))
+        entries.append(Patch(color=_GREEN, alpha=0.3, linewidth=0, label="activation below γ"))
+        self.ax_.legend(
+            handles=entries, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3,
+            frameon=False, fontsize="small",
+        )  # fmt: skip
+
+
+class SelectionHistoryDisplay:
+    """Rounds of a selection of the training set: g, acc+, and how many examples are left.
+
+    Parameters
+    ----------
+    n_selected : array of shape (n_rounds,)
+        Examples that each round was trained on.
+    g_mean : array of shape (n_rounds,)
+        The geometric mean of the accuracies on the classes, on the whole training set.
+    positive_accuracy : array of shape (n_rounds,)
+        The accuracy on the class of interest.
+    best_round : int
+        The round that is kept.
+    ended : str
+        Why there was no further round.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where accuracies were drawn.
+    size_ax_ : matplotlib Axes
+        Where the sizes were, on a logarithmic scale.
+    figure_ : matplotlib Figure
+        Their figure.
+    lines_ : dict of str to Line2D
+        "g", "acc+" and "examples".
+
+    See Also
+    --------
+    PerceptronCategoriesDisplay : The examples that a round leaves out.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from orfeon import PPTSSClassifier
+    >>> from orfeon.datasets import make_gaussian_clouds
+    >>> from orfeon.inspection.perceptrons import SelectionHistoryDisplay
+    >>> X, y = make_gaussian_clouds(1000, random_state=0)
+    >>> model = PPTSSClassifier(random_state=0).fit(X, y)
+    >>> display = SelectionHistoryDisplay.from_estimator(model)
+    >>> print(display.ax_.get_title())
+    Round 2 of PPTSS is kept: 75 of 1000 examples, g from 80.4 to 87.1%
+    It ended because g or acc+ fell
+    >>> matplotlib.pyplot.close(display.figure_)
+    """
+
+    ax_: Any
+    size_ax_: Any
+    figure_: Any
+    lines_: dict[str, Any]
+
+    def __init__(
+        self,
+        n_selected: npt.ArrayLike,
+        g_mean: npt.ArrayLike,
+        positive_accuracy: npt.ArrayLike,
+        best_round: int,
+        ended: str,
+    ) -> None:
+        self.n_selected = np.asarray(n_selected)
+        self.g_mean = np.asarray(g_mean)
+        self.positive_accuracy = np.asarray(positive_accuracy)
+        self.best_round = best_round
+        self.ended = ended
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw the rounds of a fitted selection.
+
+        Parameters
+        ----------
+        estimator : PPTSSClassifier or PPTSSSampler
+            Fitted.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        SelectionHistoryDisplay
+            What was drawn.
+        """
+        # A sampler keeps the classifier that selected.
+        fitted = getattr(estimator, "classifier_", estimator)
+        if not isinstance(fitted, PPTSSClassifier):
+            raise TypeError(
+                f"estimator={estimator!r} is not allowed: it is a fitted PPTSSClassifier or "
+                "PPTSSSampler."
+            )
+        check_is_fitted(fitted, "history_")
+        history = fitted.history_
+        return cls(
+            history["n_selected"], history["g_mean"], history["positive_accuracy"],
+            fitted.best_round_, fitted.ended_,
+        ).plot(ax)  # fmt: skip
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        SelectionHistoryDisplay
+            The display, with what was drawn.
+        """
+        self.ax_ = ax = _axes(type(self).__name__, ax, (6.4, 4.0))
+        self.figure_, self.size_ax_ = ax.figure, ax.twinx()
+        rounds = np.arange(len(self.n_selected))
+        self.lines_ = {}
+        for name, values, colour, marker in (
+            ("g", self.g_mean, _BLUE, "o"),
+            ("acc+", self.positive_accuracy, _VERMILLION, "^"),
+        ):
+            (self.lines_[name],) = ax.plot(
+                rounds, 100 * values, color=colour, marker=marker, linewidth=1.8, label=name
+            )
+        (self.lines_["examples"],) = self.size_ax_.plot(
+            rounds, self.n_selected, color=MUTED_INK, marker="s", markersize=4, linestyle="--",
+            linewidth=1.2, label="training examples",
+        )  # fmt: skip
+        self._label(rounds)
+        return self
+
+    def _label(self, rounds: npt.NDArray[np.int64]) -> None:
+        """Say what is seen."""
+        ax, sizes = self.ax_, self.size_ax_
+        kept = ax.axvspan(
+            self.best_round - 0.2, self.best_round + 0.2, color="0.92", zorder=0, label="kept"
+        )
+        for at, n_examples in zip(rounds, self.n_selected, strict=True):
+            sizes.annotate(
+                f"{n_examples}", (at, n_examples), xytext=(0, 6), textcoords="offset points",
+                ha="center", fontsize="small", color=MUTED_INK,
+            )  # fmt: skip
+        ax.set(xlim=(-0.5, rounds[-1] + 0.5), ylim=(0, 105), xticks=rounds)
+        ax.set_xlabel("round (0: all training examples)")
+        ax.set_ylabel("on the whole training set, %")
+        sizes.set_yscale("log")
+        sizes.set_ylim(0.7, 2.5 * self.n_selected.max())
+        sizes.set_ylabel("training examples (log scale)", color=MUTED_INK)
+        first, best = 100 * self.g_mean[0], 100 * self.g_mean[self.best_round]
+        ax.set_title(
+            f"Round {self.best_round} of PPTSS is kept: {self.n_selected[self.best_round]} of "
+            f"{self.n_selected[0]} examples, g from {first:.1f} to {best:.1f}%\n"
+            f"It ended because {self.ended}",
+            fontsize="medium",
+        )
+        ax.legend(
+            handles=[*self.lines_.values(), kept], loc="upper center", bbox_to_anchor=(0.5, -0.15),
+            ncols=4, frameon=False, fontsize="small",
+        )  # fmt: skip
+
+
+def _axes(who: str, ax: Any, size: tuple[float, float]) -> Any:
+    """Where to draw. matplotlib is imported only now: the data are there without it."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            f"{who} needs matplotlib, which the extra orfeon[plot] installs: "
+            "pip install 'orfeon[plot]'."
+        ) from error
+    if ax is None:
+        _, ax = pyplot.subplots(figsize=size, layout="constrained")
+    return ax
+
+
+def _box(points: Floats) -> Floats:
+    """The lower and the upper corner of a picture of points, with some room about them."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = np.where(high > low, 0.04 * (high - low), 0.5)
+    return np.vstack([low - room, high + room])
+
+
+def _segment(slope: Floats, offset: float, activation: float, box: Floats) -> Floats:
+    """Ends of the line with this activation, which are beyond the picture."""
+    # In units of the picture, where what is at right angles does not depend on scales.
+    size = box[1] - box[0]
+    across = slope * size
+    missing = activation - float(slope @ box.mean(axis=0) + offset)
+    nearest = 0.5 + across * (missing / float(across @ across))
+    along = np.array([-across[1], across[0]]) / np.sqrt(float(across @ across))
+    return np.asarray(box[0] + (nearest + np.outer([-1.0, 1.0], along)) * size)
