@@ -97,9 +97,6 @@ def select(
             return selection
         g_best, positive_best = g, positive
         selection.best = len(selection.rounds) - 1
-        if len(selection.rounds) == max_rounds:
-            selection.end = "cap"
-            return selection
         left = remaining(rows, X, y, weights, gamma, keep_quasi_noisy, quasi_noisy)
         if left == rows:
             selection.end = "unchanged"
@@ -109,6 +106,9 @@ def select(
             return selection
         if len({y[i] for i in left}) == 1:
             selection.end = "one class"
+            return selection
+        if len(selection.rounds) == max_rounds:
+            selection.end = "cap"
             return selection
         rows = left
 
@@ -123,7 +123,7 @@ def remaining(
     quasi_noisy: str,
 ) -> list[int]:
     """The rows that stay: the borderline ones, with or without the quasi-noisy."""
-    margins = [[y[i] * pp.dot(w, X[i]) for w in weights] for i in rows]
+    margins = [[y[i] * pp.dot(pp.normalised(w), X[i]) for w in weights] for i in rows]
     found = pp.categories(margins, gamma, [y[i] == 1 for i in rows], quasi_noisy)
     stay = {"borderline", "quasi_noisy"} if keep_quasi_noisy else {"borderline"}
     return [i for i, category in zip(rows, found, strict=True) if category in stay]

@@ -114,10 +114,34 @@ def squashed(total: float, rho: float) -> float:
 # The rule
 
 
-def push(activation: float, y: int, vote: int, gamma: float, mu: float, rule: str) -> float:
+@dataclass(frozen=True)
+class Rule:
+    """What stays the same over a run.
+
+    Two readings are open. Zero says +1, so of a negative example it is wrong, but the rule's y w.x
+    is not below 0 there: ``blames_zero`` takes it for wrong. Auer's rule pushes perceptrons of a
+    wrong vote out of the margin: ``tunes_on_wrong`` counts those when gamma is tuned.
+    """
+
+    mu: float = 0.1
+    rule: str = "p_delta"
+    tune: bool = True
+    blames_zero: bool = False
+    tunes_on_wrong: bool = False
+
+
+def push(
+    activation: float,
+    y: int,
+    vote: int,
+    gamma: float,
+    mu: float,
+    rule: str,
+    blames_zero: bool = False,
+) -> float:
     """How an example moves one perceptron: the multiple of its input that is added."""
     if vote != y:
-        if y * activation < 0:
+        if y * activation < 0 or (blames_zero and sign(activation) != y):
             return y
         if rule == "auer" and 0 <= y * activation < gamma:
             return mu * y
@@ -129,24 +153,18 @@ def push(activation: float, y: int, vote: int, gamma: float, mu: float, rule: st
     return 0
 
 
-def margin_push(weights: Rows, x: Sequence[float], y: int, gamma: float) -> float:
+def margin_push(
+    weights: Rows, x: Sequence[float], y: int, gamma: float, rule: Rule | None = None
+) -> float:
     """How an example moves gamma: down when a right vote has an activation within it, else up."""
+    right = majority(weights, x) == y
     above = below = 0
-    if majority(weights, x) == y:
-        for w in weights:
-            activation = dot(w, x)
+    for w in weights:
+        activation = dot(w, x)
+        if right or (rule is not None and rule.tunes_on_wrong and sign(activation) == y):
             above += 0 <= activation < gamma
             below += -gamma <= activation < 0
     return 0.25 if above + below == 0 else -0.75
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What stays the same over a run."""
-
-    mu: float = 0.1
-    rule: str = "p_delta"
-    tune: bool = True
 
 
 def incremental_step(
@@ -167,11 +185,11 @@ def incremental_step(
     moved = []
     for w in weights:
         pull = -(dot(w, w) - 1)
-        shove = push(dot(w, x), y, vote, gamma, rule.mu, rule.rule)
+        shove = push(dot(w, x), y, vote, gamma, rule.mu, rule.rule, rule.blames_zero)
         moved.append([a + weight * eta * (pull * a + shove * b) for a, b in zip(w, x, strict=True)])
     if not rule.tune:
         return moved, gamma
-    return moved, max(0, gamma + weight * eta * margin_push(weights, x, y, gamma))
+    return moved, max(0, gamma + weight * eta * margin_push(weights, x, y, gamma, rule))
 
 
 def normalised(w: Sequence[float]) -> Vector:
@@ -194,10 +212,10 @@ def batch_sums(
     for x, label, weight in zip(X, y, sample_weight, strict=True):
         vote = majority(weights, x)
         for w, total in zip(weights, sums, strict=True):
-            shove = push(dot(w, x), label, vote, gamma, rule.mu, rule.rule)
+            shove = push(dot(w, x), label, vote, gamma, rule.mu, rule.rule, rule.blames_zero)
             for d, b in enumerate(x):
                 total[d] += weight * shove * b
-        margin_sum += weight * margin_push(weights, x, label, gamma)
+        margin_sum += weight * margin_push(weights, x, label, gamma, rule)
     return sums, margin_sum
 
 
@@ -270,7 +288,8 @@ def energy(
         right = majority(weights, x) == label
         for w in weights:
             activation = dot(w, x)
-            if not right and label * activation < 0:
+            blamed = label * activation < 0 or (rule.blames_zero and sign(activation) != label)
+            if not right and blamed:
                 total += weight * -label * activation
             elif (right and abs(activation) < gamma) or (
                 rule.rule == "auer" and not right and 0 <= label * activation < gamma
@@ -310,7 +329,7 @@ def next_eta(schedule: str, eta0: float, eta: float, t: int, errors: Sequence[fl
         return eta0
     if schedule == "invscaling":
         return eta0 / math.sqrt(t)
-    if t == 1:
+    if len(errors) < 2:
         return eta0
     if errors[-1] < errors[-2]:
         return eta * 1.1
@@ -359,6 +378,46 @@ def run(
         result.weights, result.gamma = epoch(
             result.weights, result.gamma, X, y, eta, rule, sample_weight
         )
+    return result
+
+
+def incremental_run(
+    weights: Rows,
+    gamma: float,
+    X: Rows,
+    y: Sequence[int],
+    orders: Sequence[Sequence[int]],
+    *,
+    eta0: float = 0.01,
+    schedule: str = "invscaling",
+    rule: Rule = Rule(),  # noqa: B008 - frozen
+    sample_weight: Sequence[float] | None = None,
+) -> Run:
+    """Epochs of the incremental rule, each in an order of its own.
+
+    An example is wrong, and has its energy, as it comes to its turn; the energy of the lengths is
+    that at the end of the epoch. The errors that the adaptive rate looks at are those of the two
+    epochs before.
+    """
+    sample_weight = [1.0] * len(y) if sample_weight is None else sample_weight
+    result = Run([list(w) for w in weights], gamma)
+    eta = eta0
+    for t, order in enumerate(orders, start=1):
+        eta = next_eta(schedule, eta0, eta, t, result.errors)
+        result.etas.append(eta)
+        result.gammas.append(result.gamma)
+        wrong, felt = [], 0.0
+        for i in order:
+            its = [X[i]], [y[i]]
+            if majority(result.weights, X[i]) != y[i]:
+                wrong.append(sample_weight[i])
+            felt += energy(result.weights, result.gamma, *its, rule, [sample_weight[i]])
+            felt -= energy(result.weights, result.gamma, [], [], rule)
+            result.weights, result.gamma = incremental_step(
+                result.weights, result.gamma, X[i], y[i], eta, rule, sample_weight[i]
+            )
+        result.errors.append(math.fsum(wrong) / math.fsum(sample_weight))
+        result.energies.append(felt + energy(result.weights, result.gamma, [], [], rule))
     return result
 
 

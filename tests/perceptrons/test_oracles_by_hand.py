@@ -88,6 +88,27 @@ def test_auer_moves_a_wrong_vote_at_zero() -> None:
     assert pp.push(0.0, -1, 1, 0.05, 0.1, "p_delta") == 0
 
 
+def test_the_other_readings() -> None:
+    # Zero says +1, which of a negative example is wrong; a right voter of a wrong vote is within.
+    assert pp.push(0.0, -1, 1, 0.05, 0.1, "p_delta", blames_zero=True) == -1
+    assert pp.push(0.0, -1, 1, 0.05, 0.1, "auer", blames_zero=True) == -1
+    assert pp.push(0.0, 1, -1, 0.05, 0.1, "auer", blames_zero=True) == 0.1
+    assert pp.margin_push(AXES, X, -1, 0.05, pp.Rule(tunes_on_wrong=True)) == -0.75
+    assert pp.margin_push(AXES, X, -1, 0.01, pp.Rule(tunes_on_wrong=True)) == 0.25
+
+
+def test_an_incremental_run() -> None:
+    # w = (1, 0), both examples (-1, 1) of class +1, eta 1, fixed gamma 0.05. The first is wrong, of
+    # energy 1: w = (0, 1). The second is then right by 1. The length at the end is 1.
+    run = pp.incremental_run(
+        [[1.0, 0.0]], 0.05, [[-1.0, 1.0]] * 2, [1, 1], [[0, 1], [1, 0]], eta0=1.0,
+        schedule="constant", rule=pp.Rule(tune=False),
+    )  # fmt: skip
+    assert run.weights == [[0.0, 1.0]]
+    assert run.errors == [0.5, 0.0]
+    assert run.energies == [1.0, 0.0]
+
+
 def test_gamma_grows_on_wrong_examples() -> None:
     assert pp.margin_push(AXES, X, -1, 0.05) == 0.25
     assert pp.margin_push(AXES, X, 1, 0.05) == -0.75
@@ -274,7 +295,7 @@ def test_one_regression_epoch() -> None:
 
 
 # Selection. Inputs on a line and one perceptron w = (1, -threshold), x = (value, -1) extended:
-# the margin is y (value - threshold).
+# the margin is y (value - threshold), over a length near 1 where the threshold is not 0.
 
 
 LINE = [[v, -1.0] for v in (-3.0, -0.5, 0.5, -0.2, 0.2, 3.0, -4.0)]
@@ -303,7 +324,8 @@ def test_selection_may_keep_the_quasi_noisy() -> None:
     train = thresholds(0.0, -0.3)
     found = selection.select(LINE, LINE_Y, train, max_rounds=2, keep_quasi_noisy=True)
     assert found.rounds[1].rows == [1, 2, 3, 4]
-    assert found.end == "cap"
+    assert found.end == "unchanged"
+    assert selection.select(LINE, LINE_Y, thresholds(0.0), max_rounds=1).end == "cap"
 
 
 def test_selection_ends_when_either_measure_falls() -> None:

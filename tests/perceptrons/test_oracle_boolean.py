@@ -1,0 +1,81 @@
+"""Every Boolean function of four inputs is learnt exactly, by enough perceptrons.
+
+Functions that are each other's image under permuted inputs, complemented inputs and a complemented
+output are equally hard: one of each class is learnt, 222 for four inputs, and every symmetric one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from orfeon import ParallelPerceptronClassifier
+
+CORNERS = np.array(list(itertools.product([0.0, 1.0], repeat=4)))
+
+
+def representatives() -> list[int]:
+    """The least truth table, as a number, of each class of equally hard functions."""
+    places = np.arange(16)
+    bits = places[:, None] >> np.arange(4)[::-1] & 1
+    images = [
+        (bits[:, order] ^ np.array(flips)) @ [8, 4, 2, 1]
+        for order in itertools.permutations(range(4))
+        for flips in itertools.product([0, 1], repeat=4)
+    ]
+    seen, found = np.zeros(1 << 16, bool), []
+    for table in range(1 << 16):
+        if seen[table]:
+            continue
+        found.append(table)
+        values = table >> places & 1
+        same = np.array([(values[image] << places).sum() for image in images])
+        seen[same] = seen[(1 << 16) - 1 - same] = True
+    return found
+
+
+def values_of(table: int) -> npt.NDArray[np.int64]:
+    return np.array([table >> place & 1 for place in range(16)])
+
+
+def learner(**settings: Any) -> ParallelPerceptronClassifier:
+    return ParallelPerceptronClassifier(
+        15, init="unit", eta0=0.1, max_iter=400, random_state=0, **settings
+    )
+
+
+@pytest.mark.parametrize("rule", ["p_delta", "auer"])
+def test_one_of_each_class(rule: Any) -> None:
+    tables = representatives()
+    assert len(tables) == 222
+    missed = [
+        table
+        for table in tables
+        if (learner(rule=rule).fit(CORNERS, values_of(table)).predict(CORNERS) != values_of(table))
+        .any()
+    ]  # fmt: skip
+    assert missed == []
+
+
+@pytest.mark.parametrize("mode", ["batch", "incremental"])
+def test_all_symmetric_functions(mode: Any) -> None:
+    """Those that depend on how many inputs are 1, the parities among them."""
+    n_ones = CORNERS.sum(axis=1).astype(int)
+    for of_count in itertools.product([0, 1], repeat=5):
+        y = np.array(of_count)[n_ones]
+        model = learner(mode=mode).fit(CORNERS, y)
+        assert model.predict(CORNERS).tolist() == y.tolist(), of_count
+
+
+def test_one_perceptron_learns_no_exclusive_or() -> None:
+    """The number of perceptrons matters: one is a hyperplane."""
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    y = [0, 1, 1, 0]
+    model = ParallelPerceptronClassifier(1, init="unit", eta0=0.1, max_iter=400, random_state=0)
+    assert model.fit(X, y).score(X, y) <= 0.75
+    model.set_params(n_perceptrons=3)
+    assert model.fit(X, y).score(X, y) == 1.0
