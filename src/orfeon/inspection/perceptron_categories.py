@@ -1,8 +1,6 @@
-"""What parallel perceptrons make of their training set, in numbers and in pictures.
+"""What the examples of a plane are to parallel perceptrons, in numbers and in a picture.
 
-Each example is redundant, noisy, borderline or quasi-noisy by its distance from the perceptrons'
-lines; selecting the training set, round by round, follows from that. Pictures need matplotlib,
-``pip install 'orfeon[plot]'``.
+Each is redundant, noisy, borderline or quasi-noisy, by its distance from the perceptrons' lines.
 
 References
 ----------
@@ -13,12 +11,14 @@ muestra extrema. Universidad Autónoma de Madrid. Figure 5.1.1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.inspection._figure import axes_for
 from orfeon.perceptrons.categories import QuasiNoisy
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier, code_of
 from orfeon.perceptrons.pptss import PPTSSClassifier
@@ -27,17 +27,19 @@ from orfeon.rendering.palette import INK, MUTED_INK, class_colours
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-_BLUE, _ORANGE, _GREEN, _PURPLE, _, _VERMILLION = class_colours(6)
+_BLUE, _ORANGE, _GREEN, _, _, _VERMILLION = class_colours(6)
 #: By category: colour, and size in square points. What tells least is drawn first and smallest.
 _LOOKS = {
-    "redundant": ("#A9B1BA", 9.0),
+    "redundant": ("#9AA3AD", 10.0),
     "borderline": (_BLUE, 20.0),
     "quasi-noisy": (_ORANGE, 34.0),
     "noisy": (_VERMILLION, 34.0),
 }
-_MARKERS = {False: "o", True: "^"}
-#: How much of its colour an example has that was not selected.
-_FAINT = 0.28
+#: Marker of the class of interest, and of the other; and what is added to its size.
+_MARKERS = {False: ("o", 0.0), True: ("^", 10.0)}
+#: How much of its colour an example has that was left out, if it is redundant, and if it is not.
+_FAINT, _LESS_FAINT = 0.5, 0.8
+_GAMMA = "\N{GREEK SMALL LETTER GAMMA}"
 #: Width and height in inches of a new figure.
 _SIZE = (6.4, 5.2)
 
@@ -142,7 +144,7 @@ def perceptron_categories(
     --------
     >>> from orfeon import PPTSSClassifier
     >>> from orfeon.datasets import make_gaussian_clouds
-    >>> from orfeon.inspection.perceptrons import perceptron_categories
+    >>> from orfeon.inspection.perceptron_categories import perceptron_categories
     >>> X, y = make_gaussian_clouds(1000, random_state=0)
     >>> model = PPTSSClassifier(random_state=0).fit(X, y)
     >>> found = perceptron_categories(model, X, y)
@@ -156,15 +158,16 @@ def perceptron_categories(
     if label is None:
         label = getattr(estimator, "positive_class_", perceptron.minority_class_)
     positive = code_of(label, perceptron.classes_)
-    if quasi_noisy is None:
-        quasi_noisy = getattr(estimator, "quasi_noisy", "all")
+    which: QuasiNoisy = getattr(estimator, "quasi_noisy", "all")
+    if quasi_noisy is not None:
+        which = quasi_noisy
     codes = perceptron._known_target(y, len(encoded))
     slopes, offsets = _lines(perceptron)
     name = perceptron.schema_.name
     return PerceptronCategories(
         np.where(np.isnan(encoded), perceptron.inputs_.centres, encoded),
         codes == positive,
-        perceptron.categories(X, y, quasi_noisy=quasi_noisy, pos_label=label),
+        perceptron.categories(X, y, quasi_noisy=which, pos_label=label),
         None if selected is None else _mask(selected, len(encoded)),
         slopes,
         offsets,
@@ -260,7 +263,7 @@ class PerceptronCategoriesDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import PPTSSClassifier
     >>> from orfeon.datasets import make_gaussian_clouds
-    >>> from orfeon.inspection.perceptrons import PerceptronCategoriesDisplay
+    >>> from orfeon.inspection.perceptron_categories import PerceptronCategoriesDisplay
     >>> X, y = make_gaussian_clouds(1000, random_state=0)
     >>> model = PPTSSClassifier(random_state=0).fit(X, y)
     >>> display = PerceptronCategoriesDisplay.from_estimator(model, X, y)
@@ -329,15 +332,15 @@ class PerceptronCategoriesDisplay:
         PerceptronCategoriesDisplay
             The display, with what was drawn.
         """
-        self.ax_ = ax = _axes(type(self).__name__, ax, _SIZE)
+        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
         self.figure_ = ax.figure
         box = _box(self.data.points)
         ax.set(xlim=box[:, 0], ylim=box[:, 1])
         self.lines_, self.bands_ = [], []
         self._draw_perceptrons(box)
         self._draw_examples()
-        ax.set_xlabel(self.data.names[0])
-        ax.set_ylabel(self.data.names[1])
+        ax.set_xlabel(_plain(self.data.names[0]))
+        ax.set_ylabel(_plain(self.data.names[1]))
         ax.set_title(self._title(), fontsize="medium")
         self._draw_legend()
         return self
@@ -356,27 +359,30 @@ class PerceptronCategoriesDisplay:
         data = self.data
         strong = np.ones(len(data.points), bool) if data.selected is None else data.selected
         self.points_ = {}
-        for is_strong in (False, True):
-            for category, (colour, size) in _LOOKS.items():
-                for is_positive, marker in _MARKERS.items():
-                    shown = (data.categories == category) & (strong == is_strong)
-                    shown &= data.is_positive == is_positive
-                    if not shown.any():
-                        continue
-                    rim = {"edgecolors": "white", "linewidths": 0.3}
-                    if data.selected is not None and is_strong:
-                        rim, size = {"edgecolors": INK, "linewidths": 0.7}, 26.0
-                    self.points_[category, is_positive, is_strong] = self.ax_.scatter(
-                        *data.points[shown].T, s=size, marker=marker, color=colour,
-                        alpha=1.0 if is_strong else _FAINT, zorder=3 + is_strong, **rim,
-                    )  # fmt: skip
+        for is_strong, category, is_positive in product((False, True), _LOOKS, _MARKERS):
+            shown = (data.categories == category) & (data.is_positive == is_positive)
+            shown &= strong == is_strong
+            if shown.any():
+                colour, size = _LOOKS[category]
+                marker, more = _MARKERS[is_positive]
+                look: dict[str, Any] = {"facecolors": colour, "edgecolors": "white"}
+                if not is_strong:
+                    look = {"facecolors": "none", "edgecolors": colour}
+                    look["alpha"] = _FAINT if category == "redundant" else _LESS_FAINT
+                elif data.selected is not None:
+                    size, look["edgecolors"] = 24.0, INK
+                self.points_[category, is_positive, is_strong] = self.ax_.scatter(
+                    *data.points[shown].T, s=size + more, marker=marker, linewidths=0.6,
+                    zorder=3 + is_strong, **look,
+                )  # fmt: skip
 
     def _title(self) -> str:
         data = self.data
-        n, gamma = len(data.points), f"margin γ = {data.gamma:.3g}"
+        n, gamma = len(data.points), f"(margin {_GAMMA} = {data.gamma:.3g})"
         if data.selected is None:
-            return f"{data.count('redundant')} of {n} examples are redundant: {gamma}"
-        return f"PPTSS trains on {int(data.selected.sum())} of {n} examples: {gamma}"
+            n_redundant = data.count("redundant")
+            return f"A parallel perceptron finds {n_redundant} of {n} examples redundant {gamma}"
+        return f"PPTSS trains on {int(data.selected.sum())} of {n} examples {gamma}"
 
     def _draw_legend(self) -> None:
         from matplotlib.lines import Line2D
@@ -392,190 +398,27 @@ class PerceptronCategoriesDisplay:
             mark("s", colour, f"{category} ({data.count(category)})")
             for category, (colour, _) in _LOOKS.items()
         ]
-        roles = ("other class", "class of interest")
-        for is_positive, marker in _MARKERS.items():
-            name = f"{data.classes[is_positive]}: {roles[is_positive]}"
-            entries.append(mark(marker, MUTED_INK, name))
+        for is_positive, (marker, _) in _MARKERS.items():
+            name = f"class {_plain(data.classes[is_positive])}"
+            entries.append(mark(marker, MUTED_INK, name + ", of interest" * is_positive))
         if data.selected is not None:
-            entries.append(mark("o", "white", "selected", markeredgecolor=INK))
-            entries.append(mark("o", MUTED_INK, "left out", alpha=_FAINT))
-        entries.append(Line2D([], [], color=INK, linewidth=1.3, label="perceptron"))
-        entries.append(Patch(color=_GREEN, alpha=0.3, linewidth=0, label="activation below γ"))
+            entries.append(mark("o", MUTED_INK, "selected", markeredgecolor=INK))
+            entries.append(mark("o", MUTED_INK, "left out", markerfacecolor="none", alpha=_FAINT))
+        n = len(data.slopes)
+        lines = "1 perceptron" if n == 1 else f"{n} perceptrons"
+        entries.append(Line2D([], [], color=INK, linewidth=1.3, label=lines))
+        entries.append(
+            Patch(color=_GREEN, alpha=0.3, linewidth=0, label=f"activation below {_GAMMA}")
+        )
         self.ax_.legend(
             handles=entries, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3,
             frameon=False, fontsize="small",
         )  # fmt: skip
 
 
-class SelectionHistoryDisplay:
-    """Rounds of a selection of the training set: g, acc+, and how many examples are left.
-
-    Parameters
-    ----------
-    n_selected : array of shape (n_rounds,)
-        Examples that each round was trained on.
-    g_mean : array of shape (n_rounds,)
-        The geometric mean of the accuracies on the classes, on the whole training set.
-    positive_accuracy : array of shape (n_rounds,)
-        The accuracy on the class of interest.
-    best_round : int
-        The round that is kept.
-    ended : str
-        Why there was no further round.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where accuracies were drawn.
-    size_ax_ : matplotlib Axes
-        Where the sizes were, on a logarithmic scale.
-    figure_ : matplotlib Figure
-        Their figure.
-    lines_ : dict of str to Line2D
-        "g", "acc+" and "examples".
-
-    See Also
-    --------
-    PerceptronCategoriesDisplay : The examples that a round leaves out.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
-    >>> from orfeon import PPTSSClassifier
-    >>> from orfeon.datasets import make_gaussian_clouds
-    >>> from orfeon.inspection.perceptrons import SelectionHistoryDisplay
-    >>> X, y = make_gaussian_clouds(1000, random_state=0)
-    >>> model = PPTSSClassifier(random_state=0).fit(X, y)
-    >>> display = SelectionHistoryDisplay.from_estimator(model)
-    >>> print(display.ax_.get_title())
-    Round 2 of PPTSS is kept: 75 of 1000 examples, g from 80.4 to 87.1%
-    It ended because g or acc+ fell
-    >>> matplotlib.pyplot.close(display.figure_)
-    """
-
-    ax_: Any
-    size_ax_: Any
-    figure_: Any
-    lines_: dict[str, Any]
-
-    def __init__(
-        self,
-        n_selected: npt.ArrayLike,
-        g_mean: npt.ArrayLike,
-        positive_accuracy: npt.ArrayLike,
-        best_round: int,
-        ended: str,
-    ) -> None:
-        self.n_selected = np.asarray(n_selected)
-        self.g_mean = np.asarray(g_mean)
-        self.positive_accuracy = np.asarray(positive_accuracy)
-        self.best_round = best_round
-        self.ended = ended
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """Draw the rounds of a fitted selection.
-
-        Parameters
-        ----------
-        estimator : PPTSSClassifier or PPTSSSampler
-            Fitted.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        SelectionHistoryDisplay
-            What was drawn.
-        """
-        # A sampler keeps the classifier that selected.
-        fitted = getattr(estimator, "classifier_", estimator)
-        if not isinstance(fitted, PPTSSClassifier):
-            raise TypeError(
-                f"estimator={estimator!r} is not allowed: it is a fitted PPTSSClassifier or "
-                "PPTSSSampler."
-            )
-        check_is_fitted(fitted, "history_")
-        history = fitted.history_
-        return cls(
-            history["n_selected"], history["g_mean"], history["positive_accuracy"],
-            fitted.best_round_, fitted.ended_,
-        ).plot(ax)  # fmt: skip
-
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        SelectionHistoryDisplay
-            The display, with what was drawn.
-        """
-        self.ax_ = ax = _axes(type(self).__name__, ax, (6.4, 4.0))
-        self.figure_, self.size_ax_ = ax.figure, ax.twinx()
-        rounds = np.arange(len(self.n_selected))
-        self.lines_ = {}
-        for name, values, colour, marker in (
-            ("g", self.g_mean, _BLUE, "o"),
-            ("acc+", self.positive_accuracy, _VERMILLION, "^"),
-        ):
-            (self.lines_[name],) = ax.plot(
-                rounds, 100 * values, color=colour, marker=marker, linewidth=1.8, label=name
-            )
-        (self.lines_["examples"],) = self.size_ax_.plot(
-            rounds, self.n_selected, color=MUTED_INK, marker="s", markersize=4, linestyle="--",
-            linewidth=1.2, label="training examples",
-        )  # fmt: skip
-        self._label(rounds)
-        return self
-
-    def _label(self, rounds: npt.NDArray[np.int64]) -> None:
-        """Say what is seen."""
-        ax, sizes = self.ax_, self.size_ax_
-        kept = ax.axvspan(
-            self.best_round - 0.2, self.best_round + 0.2, color="0.92", zorder=0, label="kept"
-        )
-        for at, n_examples in zip(rounds, self.n_selected, strict=True):
-            sizes.annotate(
-                f"{n_examples}", (at, n_examples), xytext=(0, 6), textcoords="offset points",
-                ha="center", fontsize="small", color=MUTED_INK,
-            )  # fmt: skip
-        ax.set(xlim=(-0.5, rounds[-1] + 0.5), ylim=(0, 105), xticks=rounds)
-        ax.set_xlabel("round (0: all training examples)")
-        ax.set_ylabel("on the whole training set, %")
-        sizes.set_yscale("log")
-        sizes.set_ylim(0.7, 2.5 * self.n_selected.max())
-        sizes.set_ylabel("training examples (log scale)", color=MUTED_INK)
-        first, best = 100 * self.g_mean[0], 100 * self.g_mean[self.best_round]
-        ax.set_title(
-            f"Round {self.best_round} of PPTSS is kept: {self.n_selected[self.best_round]} of "
-            f"{self.n_selected[0]} examples, g from {first:.1f} to {best:.1f}%\n"
-            f"It ended because {self.ended}",
-            fontsize="medium",
-        )
-        ax.legend(
-            handles=[*self.lines_.values(), kept], loc="upper center", bbox_to_anchor=(0.5, -0.15),
-            ncols=4, frameon=False, fontsize="small",
-        )  # fmt: skip
-
-
-def _axes(who: str, ax: Any, size: tuple[float, float]) -> Any:
-    """Where to draw. matplotlib is imported only now: the data are there without it."""
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(
-            f"{who} needs matplotlib, which the extra orfeon[plot] installs: "
-            "pip install 'orfeon[plot]'."
-        ) from error
-    if ax is None:
-        _, ax = pyplot.subplots(figsize=size, layout="constrained")
-    return ax
+def _plain(name: str) -> str:
+    """A name in which dollar signs are dollar signs."""
+    return name.replace("$", r"\$")
 
 
 def _box(points: Floats) -> Floats:

@@ -1,0 +1,446 @@
+"""Pictures of parallel perceptrons: what is drawn, where, and what it is called."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from orfeon import ParallelPerceptronClassifier, PPBoostClassifier, PPTSSClassifier, PPTSSSampler
+from orfeon.datasets import make_gaussian_clouds
+from orfeon.inspection.perceptron_categories import (
+    PerceptronCategories,
+    PerceptronCategoriesDisplay,
+    perceptron_categories,
+)
+from orfeon.inspection.selection_history import SelectionHistoryDisplay
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+from matplotlib import pyplot  # noqa: E402
+
+CATEGORIES = ("redundant", "borderline", "quasi-noisy", "noisy")
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def clouds():
+    return make_gaussian_clouds(1000, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def plain(clouds):
+    return ParallelPerceptronClassifier(random_state=0).fit(*clouds)
+
+
+@pytest.fixture(scope="module")
+def selective(clouds):
+    return PPTSSClassifier(random_state=0).fit(*clouds)
+
+
+@pytest.fixture
+def by_hand():
+    """One perceptron, x0 + x1 = 0, with a margin of 1, and an example of each category."""
+    return PerceptronCategories(
+        points=np.array([[4.0, 4.0], [-4.0, -4.0], [0.4, 0.4], [-4.0, 4.0], [4.0, 3.0]]),
+        is_positive=np.array([True, False, True, False, False]),
+        categories=np.array(["redundant", "redundant", "borderline", "quasi-noisy", "noisy"]),
+        selected=np.array([False, False, True, True, False]),
+        slopes=np.array([[1.0, 1.0]]),
+        offsets=np.zeros(1),
+        gamma=1.0,
+        names=("x0", "x1"),
+        classes=("well", "ill"),
+    )
+
+
+def legend_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def picture_of(figure):
+    """The pixels of a figure."""
+    figure.canvas.draw()
+    return np.asarray(figure.canvas.buffer_rgba())[..., :3]
+
+
+# -- the data --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [
+    {}, {"standardize": False}, {"divide_inputs": False}, {"n_perceptrons": 5},
+    {"standardize": False, "divide_inputs": False},
+])  # fmt: skip
+def test_lines_are_in_the_units_of_the_attributes(settings, clouds):
+    X, y = clouds
+    X = X * [50.0, 0.01] + [1000.0, -3.0]
+    model = ParallelPerceptronClassifier(random_state=1, max_iter=50, **settings).fit(X, y)
+    found = perceptron_categories(model, X, y)
+    sign = np.where(y == 1, 1.0, -1.0)[:, None]
+    np.testing.assert_allclose(sign * found.activations(X), model.margins(X, y), atol=1e-10)
+    assert found.slopes.shape == (settings.get("n_perceptrons", 3), 2)
+
+
+def test_categories_are_those_of_the_estimator(clouds, plain, selective):
+    X, y = clouds
+    found = perceptron_categories(plain, X, y)
+    assert (found.categories == plain.categories(X, y)).all()
+    assert [found.count(category) for category in CATEGORIES] == [728, 267, 4, 1]
+    assert found.selected is None
+    assert found.gamma == plain.margin_[0]
+    assert (found.is_positive == (y == 1)).all()
+    assert (found.points == X).all()
+    found = perceptron_categories(selective, X, y)
+    assert (found.categories == selective.estimator_.categories(X, y)).all()
+    assert (np.flatnonzero(found.selected) == selective.selected_).all()
+
+
+def test_what_is_quasi_noisy_is_asked_for_or_that_of_the_selection(clouds):
+    X, y = clouds
+    model = PPTSSClassifier(
+        ParallelPerceptronClassifier(init="unit"), quasi_noisy="vote", max_rounds=2, random_state=0
+    ).fit(X, y)
+    counts = {
+        which: perceptron_categories(model, X, y, quasi_noisy=which).count("quasi-noisy")
+        for which in (None, "vote", "all")
+    }
+    assert counts[None] == counts["vote"] > counts["all"]
+
+
+def test_the_class_of_interest_can_be_named(clouds, plain):
+    X, y = clouds
+    found = perceptron_categories(plain, X, y, pos_label=0)
+    assert (found.is_positive == (y == 0)).all()
+    assert found.classes == ("1", "0")
+    assert (found.categories == plain.categories(X, y, pos_label=0)).all()
+    other = PPTSSClassifier(pos_label=0, max_rounds=1, random_state=0).fit(X, y)
+    assert perceptron_categories(other, X, y).classes == ("1", "0")
+
+
+def test_what_is_missing_is_drawn_at_the_mean(clouds):
+    X, y = clouds
+    X = X.copy()
+    X[3, 1] = np.nan
+    model = ParallelPerceptronClassifier(random_state=0).fit(X, y)
+    found = perceptron_categories(model, X, y)
+    assert found.points[3].tolist() == [X[3, 0], pytest.approx(np.nanmean(X[:, 1]), abs=1e-12)]
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+def test_more_or_fewer_than_two_attributes_are_refused(clouds):
+    X, y = clouds
+    for columns, count in (([0], 1), ([0, 1, 0], 3)):
+        model = ParallelPerceptronClassifier(max_iter=2, random_state=0).fit(X[:, columns], y)
+        with pytest.raises(ValueError, match=rf"two ordered attributes, got {count} attributes"):
+            PerceptronCategoriesDisplay.from_estimator(model, X[:, columns], y)
+
+
+def test_categorical_attributes_are_refused(clouds):
+    X, y = clouds
+    frame = pd.DataFrame({"size": X[:, 0], "kind": np.where(X[:, 1] > 0, "a", "b")})
+    model = ParallelPerceptronClassifier(max_iter=2, random_state=0).fit(frame, y)
+    with pytest.raises(ValueError, match=r"got 2 attributes \(1 of them categorical\)"):
+        perceptron_categories(model, frame, y)
+
+
+def test_more_or_fewer_than_two_classes_are_refused(clouds):
+    X, y = clouds
+    for labels, n_classes in ((y + (X[:, 0] > 0), 3), (np.zeros(len(y), int), 1)):
+        model = ParallelPerceptronClassifier(max_iter=2, random_state=0).fit(X, labels)
+        with pytest.raises(ValueError, match=rf"fitted to two classes, got {n_classes}"):
+            perceptron_categories(model, X, labels)
+
+
+def test_other_estimators_are_refused(clouds):
+    X, y = clouds
+    boosted = PPBoostClassifier(n_estimators=2, random_state=0).fit(X, y)
+    with pytest.raises(TypeError, match=r"PPBoostClassifier.* is not allowed"):
+        perceptron_categories(boosted, X, y)
+    with pytest.raises(TypeError, match=r"PPBoostClassifier.* is not allowed"):
+        SelectionHistoryDisplay.from_estimator(boosted)
+    member = boosted.estimators_[0]  # but its members are parallel perceptrons
+    assert perceptron_categories(member, X, y).slopes.shape == (3, 2)
+
+
+def test_estimators_that_are_not_fitted_are_refused(clouds):
+    for estimator in (ParallelPerceptronClassifier(), PPTSSClassifier()):
+        with pytest.raises(NotFittedError):
+            perceptron_categories(estimator, *clouds)
+    with pytest.raises(NotFittedError):
+        SelectionHistoryDisplay.from_estimator(PPTSSClassifier())
+
+
+def test_another_sample_than_that_of_the_selection_is_refused(clouds, selective):
+    X, y = clouds
+    last = int(selective.selected_[-1])
+    with pytest.raises(ValueError, match=rf"X has {last} rows, and row {last} was selected"):
+        perceptron_categories(selective, X[:last], y[:last])
+
+
+# -- the picture of the categories -----------------------------------------------------------------
+
+
+def test_every_example_is_drawn_once_by_class_and_category(clouds, plain):
+    X, y = clouds
+    display = PerceptronCategoriesDisplay.from_estimator(plain, X, y)
+    categories = plain.categories(X, y)
+    for (category, is_positive, is_strong), drawn in display.points_.items():
+        expected = X[(categories == category) & ((y == 1) == is_positive)]
+        assert drawn.get_offsets().tolist() == expected.tolist()
+        assert is_strong
+        assert drawn.get_alpha() is None
+    assert sum(len(drawn.get_offsets()) for drawn in display.points_.values()) == 1000
+    colours = {
+        (category, tuple(drawn.get_facecolor()[0]))
+        for (category, _, _), drawn in display.points_.items()
+    }
+    assert len(colours) == len(CATEGORIES)  # the same for both classes, all different
+    shapes = {
+        (is_positive, len(drawn.get_paths()[0].vertices))
+        for (_, is_positive, _), drawn in display.points_.items()
+    }
+    assert len(shapes) == 2
+
+
+def test_what_was_left_out_is_hollow_and_faint(clouds, selective):
+    X, y = clouds
+    display = PerceptronCategoriesDisplay.from_estimator(selective, X, y)
+    drawn = {True: [], False: []}
+    for (_, _, is_strong), points in display.points_.items():
+        drawn[is_strong] += points.get_offsets().tolist()
+        assert (len(points.get_facecolor()) == 1) == is_strong
+        assert (points.get_alpha() is None) == is_strong
+    assert sorted(drawn[True]) == sorted(X[selective.selected_].tolist())
+    assert len(drawn[True]) == 75
+    assert len(drawn[False]) == 925
+
+
+def test_lines_and_bands_are_where_activations_say(clouds, plain):
+    X, y = clouds
+    display = PerceptronCategoriesDisplay.from_estimator(plain, X, y)
+    data, gamma = display.data, plain.margin_[0]
+    assert len(display.lines_) == len(display.bands_) == 3
+    for perceptron, (line, band) in enumerate(zip(display.lines_, display.bands_, strict=True)):
+        on_line = data.activations(np.column_stack(line.get_data()))[:, perceptron]
+        np.testing.assert_allclose(on_line, 0.0, atol=1e-12)
+        corners = data.activations(band.get_xy()[:4])[:, perceptron]
+        np.testing.assert_allclose(corners, [-gamma, -gamma, gamma, gamma], atol=1e-12)
+
+
+def test_lines_go_through_the_picture_from_edge_to_edge(by_hand):
+    display = PerceptronCategoriesDisplay(by_hand).plot()
+    (line,), (band,) = display.lines_, display.bands_
+    low, high = display.ax_.get_xlim()
+    assert (low, high) == pytest.approx((-4.32, 4.32))
+    # From one corner to the other, and the picture is square in its own units.
+    ends = np.sort(np.column_stack(line.get_data()), axis=0)
+    assert (ends[0] <= low).all()
+    assert (ends[1] >= high).all()
+    assert band.get_path().contains_point((-2.0, 2.9))
+    assert not band.get_path().contains_point((-2.0, 3.1))
+
+
+def test_scales_that_differ_do_not_bend_a_band(clouds):
+    X, y = clouds
+    model = ParallelPerceptronClassifier(random_state=0).fit(X * [1e6, 1e-6], y)
+    display = PerceptronCategoriesDisplay.from_estimator(model, X * [1e6, 1e-6], y)
+    grid = np.column_stack([g.ravel() for g in np.meshgrid(
+        np.linspace(*display.ax_.get_xlim(), 21), np.linspace(*display.ax_.get_ylim(), 21)
+    )])  # fmt: skip
+    inside = np.abs(display.data.activations(grid)) < model.margin_[0]
+    assert 0.1 < inside.mean() < 0.9
+    for perceptron, band in enumerate(display.bands_):
+        assert (band.get_path().contains_points(grid) == inside[:, perceptron]).all()
+
+
+def test_a_perceptron_that_says_the_same_everywhere_has_no_line(by_hand):
+    never = PerceptronCategories(
+        **{**vars(by_hand), "slopes": np.array([[1.0, 1.0], [0.0, 0.0]]), "offsets": np.ones(2)}
+    )
+    display = PerceptronCategoriesDisplay(never).plot()
+    assert len(display.lines_) == 1
+    assert "2 perceptrons" in legend_of(display.ax_)
+
+
+def test_the_picture_of_categories_says_what_is_seen(clouds, plain, selective):
+    X, y = clouds
+    ax = PerceptronCategoriesDisplay.from_estimator(plain, X, y).ax_
+    assert ax.get_title() == (
+        "A parallel perceptron finds 728 of 1000 examples redundant "
+        f"(margin \N{GREEK SMALL LETTER GAMMA} = {plain.margin_[0]:.3g})"
+    )
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x0", "x1")
+    below = "activation below \N{GREEK SMALL LETTER GAMMA}"
+    entries = [
+        "redundant (728)", "borderline (267)", "quasi-noisy (4)", "noisy (1)", "class 0",
+        "class 1, of interest", "3 perceptrons", below,
+    ]  # fmt: skip
+    assert legend_of(ax) == entries
+    ax = PerceptronCategoriesDisplay.from_estimator(selective, X, y).ax_
+    assert ax.get_title().startswith("PPTSS trains on 75 of 1000 examples (margin")
+    assert legend_of(ax)[6:8] == ["selected", "left out"]
+    assert len(legend_of(ax)) == len(entries) + 2
+
+
+def test_names_of_attributes_and_classes_are_written_as_they_are(clouds):
+    X, y = clouds
+    frame = pd.DataFrame(X, columns=["price in $", "$ a day"])
+    model = ParallelPerceptronClassifier(random_state=0).fit(frame, np.where(y, "_ill", "well"))
+    display = PerceptronCategoriesDisplay.from_estimator(model, frame, np.where(y, "_ill", "well"))
+    assert display.ax_.get_xlabel() == r"price in \$"
+    assert "class _ill, of interest" in legend_of(display.ax_)
+    assert picture_of(display.figure_).shape[2] == 3
+
+
+def test_given_axes_are_drawn_on(clouds, plain, selective):
+    figure, axes = pyplot.subplots(1, 2)
+    display = PerceptronCategoriesDisplay.from_estimator(plain, *clouds, ax=axes[0])
+    assert display.ax_ is axes[0]
+    history = SelectionHistoryDisplay.from_estimator(selective, ax=axes[1])
+    assert history.ax_ is axes[1]
+    assert display.figure_ is history.figure_ is figure
+    assert pyplot.get_fignums() == [figure.number]
+
+
+def test_new_figures_fit_a_page_and_nothing_is_cut_off(clouds, selective):
+    for display, size in (
+        (PerceptronCategoriesDisplay.from_estimator(selective, *clouds), (6.4, 5.2)),
+        (SelectionHistoryDisplay.from_estimator(selective), (6.4, 4.4)),
+    ):
+        figure = display.figure_
+        assert tuple(figure.get_size_inches()) == size
+        pixels = picture_of(figure)
+        assert pixels.shape == (round(100 * size[1]), 640, 3)
+        edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+        assert (edge == 255).all()  # titles and legends are inside
+        bounds = figure.bbox
+        for artist in (display.ax_.title, display.ax_.get_legend()):
+            extent = artist.get_window_extent()
+            assert 0 <= extent.x0 < extent.x1 <= bounds.x1
+            assert 0 <= extent.y0 < extent.y1 <= bounds.y1
+
+
+# -- the picture of the rounds ---------------------------------------------------------------------
+
+
+def test_rounds_are_drawn_as_the_history_has_them(selective):
+    display = SelectionHistoryDisplay.from_estimator(selective)
+    history = selective.history_
+    drawn = {name: line.get_ydata().tolist() for name, line in display.lines_.items()}
+    assert drawn == {
+        "g": (100 * history["g_mean"]).tolist(),
+        "acc+": (100 * history["positive_accuracy"]).tolist(),
+        "examples": [1000, 271, 75, 20],
+    }
+    assert all(line.get_xdata().tolist() == [0, 1, 2, 3] for line in display.lines_.values())
+    assert display.size_ax_.get_yscale() == "log"
+    assert display.ax_.get_yscale() == "linear"
+    assert display.lines_["examples"].axes is display.size_ax_
+
+
+def test_the_round_that_is_kept_is_marked(selective):
+    display = SelectionHistoryDisplay.from_estimator(selective)
+    (kept,) = display.ax_.patches
+    assert (kept.get_x(), kept.get_width()) == (pytest.approx(1.8), pytest.approx(0.4))
+    assert selective.best_round_ == 2
+
+
+def test_the_picture_of_the_rounds_says_what_is_seen(selective):
+    display = SelectionHistoryDisplay.from_estimator(selective)
+    ax = display.ax_
+    assert ax.get_title() == (
+        "Round 2 of PPTSS is kept: 75 of 1000 examples, g from 80.2 to 87.1%\n"
+        "It ended because g or acc+ fell"
+    )
+    assert legend_of(ax) == ["g", "acc+", "training examples", "kept"]
+    assert ax.get_xlabel() == "round (0: all training examples)"
+    assert ax.get_ylabel() == "on all training examples, %"
+    assert display.size_ax_.get_ylabel() == "trained on (log scale)"
+    assert [text.get_text() for text in display.size_ax_.texts] == ["1000", "271", "75", "20"]
+
+
+@pytest.mark.parametrize("worst", [0.0, 0.62, 1.0])
+@pytest.mark.parametrize("n_examples", [2, 64, 6480, 10**6])
+def test_accuracies_are_above_sizes_whatever_they_are(worst, n_examples):
+    display = SelectionHistoryDisplay(
+        [n_examples, 2], [worst, 1.0], [worst, 1.0], 1, "no example would be left"
+    ).plot()
+    display.figure_.canvas.draw()
+    heights = {
+        name: line.axes.transData.transform(line.get_xydata())[:, 1]
+        for name, line in display.lines_.items()
+    }
+    lowest = min(heights["g"].min(), heights["acc+"].min())
+    assert heights["examples"].max() < lowest
+    inside = display.ax_.get_window_extent()
+    assert inside.y0 < heights["examples"].min()
+    assert max(heights["g"].max(), heights["acc+"].max()) < inside.y1
+    assert all(0 <= tick <= 100 for tick in display.ax_.get_yticks())
+
+
+def test_many_rounds_have_numbers_at_those_that_matter():
+    sizes = np.arange(100, 70, -1)
+    display = SelectionHistoryDisplay(
+        sizes, np.full(30, 0.9), np.full(30, 0.8), 28, "max_rounds was reached"
+    ).plot()
+    assert [text.get_text() for text in display.size_ax_.texts] == ["100", "72"]
+    assert all(float(tick).is_integer() for tick in display.ax_.get_xticks())
+
+
+def test_a_single_round_has_a_picture_too(clouds):
+    model = PPTSSClassifier(max_rounds=1, random_state=0).fit(*clouds)
+    display = SelectionHistoryDisplay.from_estimator(model)
+    assert display.ax_.get_xlim() == (-0.5, 0.5)
+    assert display.ax_.get_title().endswith("It ended because max_rounds was reached")
+
+
+def test_a_sampler_shows_its_rounds_too(clouds, selective):
+    sampler = PPTSSSampler(random_state=0)
+    sampler.fit_resample(*clouds)
+    display = SelectionHistoryDisplay.from_estimator(sampler)
+    assert display.n_selected.tolist() == selective.history_["n_selected"].tolist()
+
+
+# -- without matplotlib ----------------------------------------------------------------------------
+
+
+def test_without_matplotlib_the_data_are_there_and_the_error_says_what_to_install():
+    script = """
+import sys
+sys.modules["matplotlib"] = None
+from orfeon import PPTSSClassifier
+from orfeon.datasets import make_gaussian_clouds
+from orfeon.inspection.perceptron_categories import (
+    PerceptronCategoriesDisplay, perceptron_categories,
+)
+from orfeon.inspection.selection_history import SelectionHistoryDisplay
+X, y = make_gaussian_clouds(200, random_state=0)
+model = PPTSSClassifier(random_state=0).fit(X, y)
+data = perceptron_categories(model, X, y)
+print(len(data.points))
+rounds = SelectionHistoryDisplay([2], [1], [1], 0, "it was enough")
+for display in (PerceptronCategoriesDisplay(data), rounds):
+    try:
+        display.plot()
+    except ImportError as error:
+        print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    lines = done.stdout.splitlines()
+    assert lines[0] == "200"
+    assert lines[1].startswith("PerceptronCategoriesDisplay needs matplotlib")
+    assert lines[2].startswith("SelectionHistoryDisplay needs matplotlib")
+    assert all(line.endswith("pip install 'orfeon[plot]'.") for line in lines[1:])
