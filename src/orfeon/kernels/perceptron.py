@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.jit import kernel, step, summing_step
+from orfeon.kernels.jit import inlined, summing_kernel
 
 #: How the learning rate goes on: it falls with the root of the epoch, follows the error, or stays.
 FALLING, FOLLOWING, CONSTANT = 0, 1, 2
@@ -23,17 +23,17 @@ MARGIN, RATE, ERROR, ERROR_BEFORE, EPOCHS = 0, 1, 2, 3, 4
 WIDEN, NARROW = 0.25, -0.75
 
 
-@summing_step
-def _activate(inputs, weights, activations):
+@inlined
+def _activate(inputs, row, weights, activations):
     """Weighted sum of a row's inputs, for each perceptron."""
     for h in range(weights.shape[0]):
         total = 0.0
-        for d in range(inputs.shape[0]):
-            total += weights[h, d] * inputs[d]
+        for d in range(weights.shape[1]):
+            total += weights[h, d] * inputs[row, d]
         activations[h] = total
 
 
-@step
+@inlined
 def _output(activations, rho):
     """Sum of the signs, cut at +-rho and divided by it."""
     total = 0.0
@@ -42,7 +42,7 @@ def _output(activations, rho):
     return min(max(total / rho, -1.0), 1.0)
 
 
-@step
+@inlined
 def _pull(activation, is_high, is_low, margin, margin_weight, pushes_wrong):
     """What an example asks of a perceptron: the factor of its inputs.
 
@@ -63,7 +63,7 @@ def _pull(activation, is_high, is_low, margin, margin_weight, pushes_wrong):
     return 0.0
 
 
-@step
+@inlined
 def _is_within(activation, is_high, is_low, margin, pushes_wrong):
     """Whether the margin should be narrower for this activation."""
     if activation >= 0:
@@ -71,7 +71,7 @@ def _is_within(activation, is_high, is_low, margin, pushes_wrong):
     return activation >= -margin and not is_low and (pushes_wrong or not is_high)
 
 
-@step
+@inlined
 def _loss(activation, pull, margin, margin_weight):
     """What the energy has of an example and a perceptron that it pulls at."""
     if (activation >= 0) == (pull < 0):  # pulled to the other side of zero
@@ -79,15 +79,16 @@ def _loss(activation, pull, margin, margin_weight):
     return margin_weight * (margin - abs(activation))
 
 
-@step
+@inlined
 def _visit(
-    inputs, target, weights, activations, pulls, margin, margin_weight, tolerance, rho, pushes_wrong
-):
+    inputs, row, target, weights, activations, pulls, margin, margin_weight, tolerance, rho,
+    pushes_wrong,
+):  # fmt: skip
     """What an example asks of all perceptrons: its pulls, its energy, what it asks of the margin.
 
     The last number is 1 where the output is further from the target than the tolerance.
     """
-    _activate(inputs, weights, activations)
+    _activate(inputs, row, weights, activations)
     output = _output(activations, rho)
     is_high, is_low = output > target + tolerance, output < target - tolerance
     energy = 0.0
@@ -102,13 +103,13 @@ def _visit(
     return energy, widening, 1.0 if is_high or is_low else 0.0
 
 
-@step
-def _add_inputs(inputs, factor, total):
-    for d in range(inputs.shape[0]):
-        total[d] += factor * inputs[d]
+@inlined
+def _add_inputs(inputs, row, factor, total, h):
+    for d in range(inputs.shape[1]):
+        total[h, d] += factor * inputs[row, d]
 
 
-@kernel
+@summing_kernel
 def batch_pass(
     inputs, targets, example_weights, weights, margin, margin_weight, tolerance, rho,
     pushes_wrong, update,
@@ -125,7 +126,7 @@ def batch_pass(
     for i in range(inputs.shape[0]):
         weight = example_weights[i]
         its_energy, its_widening, is_wrong = _visit(
-            inputs[i], targets[i], weights, activations, pulls, margin, margin_weight, tolerance,
+            inputs, i, targets[i], weights, activations, pulls, margin, margin_weight, tolerance,
             rho, pushes_wrong,
         )  # fmt: skip
         energy += weight * its_energy
@@ -133,11 +134,11 @@ def batch_pass(
         error += weight * is_wrong
         for h in range(n_perceptrons):
             if pulls[h] != 0:
-                _add_inputs(inputs[i], weight * pulls[h], update[h])
+                _add_inputs(inputs, i, weight * pulls[h], update, h)
     return energy, widening, error
 
 
-@step
+@inlined
 def _next_rate(initial_rate, schedule, epoch, rate, error, last_error):
     """Learning rate of an epoch, given the error at its start and the one before that."""
     if schedule == FALLING:
@@ -150,7 +151,7 @@ def _next_rate(initial_rate, schedule, epoch, rate, error, last_error):
     return rate
 
 
-@step
+@inlined
 def _norm_energy(weights):
     """What the energy has of the norms: a quarter of the sum of (norm^2 - 1)^2."""
     energy = 0.0
@@ -162,7 +163,7 @@ def _norm_energy(weights):
     return energy
 
 
-@step
+@inlined
 def _move(weights, update, rate):
     """Take a step, and make all weight vectors of length 1; one of length 0 stays."""
     for h in range(weights.shape[0]):
@@ -176,7 +177,7 @@ def _move(weights, update, rate):
                 weights[h, d] /= norm
 
 
-@kernel
+@summing_kernel
 def batch_epochs(
     inputs, targets, example_weights, weights, state, initial_rate, schedule, tunes_margin,
     margin_weight, tolerance, rho, pushes_wrong, stops, energies, errors,
@@ -206,7 +207,7 @@ def batch_epochs(
     return energies.shape[0]
 
 
-@kernel
+@summing_kernel
 def incremental_epoch(
     inputs, targets, example_weights, order, weights, state, initial_rate, schedule, tunes_margin,
     margin_weight, tolerance, rho, pushes_wrong,
@@ -229,7 +230,7 @@ def incremental_epoch(
         i = order[place]
         length = rate * example_weights[i]
         its_energy, widening, is_wrong = _visit(
-            inputs[i], targets[i], weights, activations, pulls, state[MARGIN], margin_weight,
+            inputs, i, targets[i], weights, activations, pulls, state[MARGIN], margin_weight,
             tolerance, rho, pushes_wrong,
         )  # fmt: skip
         energy += example_weights[i] * its_energy
@@ -247,8 +248,11 @@ def incremental_epoch(
     return energy + _norm_energy(weights), error
 
 
-@kernel
+@summing_kernel
 def activate(inputs, weights, activations):
     """Activations of shape (n_rows, n_perceptrons), each row by itself alone."""
+    its = np.empty(weights.shape[0])
     for i in range(inputs.shape[0]):
-        _activate(inputs[i], weights, activations[i])
+        _activate(inputs, i, weights, its)
+        for h in range(its.shape[0]):
+            activations[i, h] = its[h]
