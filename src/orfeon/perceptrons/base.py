@@ -79,6 +79,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
     error_curve_: Floats
     n_iter_: int
     _solutions: list[Solution]
+    _made_with: dict[str, Any]
 
     n_perceptrons: int
     mode: Mode
@@ -120,6 +121,8 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         """Train for all epochs, from drawn weights or from those of the fit before."""
         self._check_settings()
         goes_on = self.warm_start and hasattr(self, "_solutions")
+        if goes_on:
+            self._check_same_perceptrons("warm_start=True goes on from the fit before")
         data = self._read_units(X, y, sample_weight, begins=not goes_on)
         if not goes_on:
             self._learn_inputs(data)
@@ -141,6 +144,8 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         """One more epoch, on some examples."""
         self._check_settings()
         begins = not hasattr(self, "_solutions")
+        if not begins:
+            self._check_same_perceptrons("partial_fit goes on from what was learnt before")
         data = self._read_units(X, y, sample_weight, begins=begins)
         if begins:
             self._learn_inputs(data)
@@ -156,6 +161,21 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         )  # fmt: skip
         self._take(courses, adds=not begins)
         return self
+
+    def _check_same_perceptrons(self, why: str) -> None:
+        """Refuse settings that would make other perceptrons of those that there are."""
+        now = self._shaping_settings()
+        changed = [name for name in now if now[name] != self._made_with[name]]
+        if changed:
+            name = changed[0]
+            raise ValueError(
+                f"{why}, and {name} cannot change on the way from {self._made_with[name]!r} to "
+                f"{now[name]!r}; set it back, or fit anew with warm_start=False."
+            )
+
+    def _shaping_settings(self) -> dict[str, Any]:
+        names = ("n_perceptrons", "standardize", "divide_inputs", "multi_class")
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def _read_units(
         self, X: Any, y: Any, sample_weight: Any, *, begins: bool = True
@@ -211,6 +231,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
     def _take(self, courses: list[Course], *, adds: bool = False) -> None:
         """Take over what was learnt."""
         self._solutions = [course.solution for course in courses]
+        self._made_with = self._shaping_settings()
         shape = (len(courses), self.n_perceptrons, self.inputs_.n_inputs)
         units = [solution.unit_weights for solution in self._solutions]
         self.weights_ = np.array(units).reshape(shape)

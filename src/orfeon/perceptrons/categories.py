@@ -56,6 +56,8 @@ def categorise(
     >>> NAMES[categorise(margins, 0.2, np.array([False, False, True]))].tolist()
     ['redundant', 'noisy', 'quasi-noisy']
     """
+    if quasi_noisy not in ("all", "vote"):
+        raise ValueError(f'quasi_noisy={quasi_noisy!r} is not allowed; give "all" or "vote".')
     n_perceptrons = margins.shape[1]
     most = n_perceptrons // 2 + 1
     # An activation of 0 says +1: that is wrong of a negative example, whose margin is then 0 or -0.

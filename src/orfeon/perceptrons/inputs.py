@@ -13,6 +13,11 @@ from orfeon.schema import Schema
 
 Floats = npt.NDArray[np.float64]
 
+#: Inputs are cut at this, so that no sum of their squares leaves the range of floats.
+_LARGEST = 1e100
+#: A power of two; numbers times it are far enough from the largest floats.
+_SMALLER = 2.0**-64
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -108,16 +113,16 @@ class Inputs:
         inputs = np.empty((len(X), self.n_inputs))
         inputs[:, -1] = -1.0 / self.divisor
         for place, column in self._columns(X):
-            centre, spread = self.centres[place], self.spreads[place] * self.divisor
-            if self.standardize:
-                inputs[:, place] = (column - centre) / spread
-                centre = 0.0
-            else:
-                inputs[:, place] = column / spread
+            centre, spread = self.centres[place], self.spreads[place]
+            # Where all are large, smaller ones have the same quotients, to the bit.
+            unit = _SMALLER if spread > 1 else 1.0
             gaps = np.isnan(column)
-            if gaps.any():
-                inputs[gaps, place] = centre / spread
-        return inputs
+            filled = np.where(gaps, centre, column) * unit
+            with np.errstate(over="ignore"):  # what is too large is cut
+                if self.standardize:
+                    filled -= centre * unit
+                inputs[:, place] = filled / (spread * unit * self.divisor)
+        return np.clip(inputs, -_LARGEST, _LARGEST, out=inputs)
 
     def _columns(self, X: Floats) -> Iterator[tuple[int, Floats]]:
         """Each input's place and its values as they are in the table, missing ones as NaN."""

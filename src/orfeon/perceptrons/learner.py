@@ -43,7 +43,6 @@ class PerceptronLearner:
         sampling: Sampling = "weights",
     ) -> None:
         self.base = clone(base)
-        self.base._check_settings()
         data = self.base._begin(X, examples.labels, examples.sample_weights, in_order=True)
         self.inputs = self.base.inputs_.of(data.X)
         # Not all classes need be among examples of which some were set aside.

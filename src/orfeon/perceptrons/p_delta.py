@@ -169,7 +169,7 @@ def stable_rate(total_weight: float) -> float:
     >>> stable_rate(700), stable_rate(6480)
     (0.01, 0.00138...)
     """
-    return float(_LARGEST_RATE * min(1.0, _STABLE_WEIGHT / total_weight))
+    return float(_LARGEST_RATE * (_STABLE_WEIGHT / max(_STABLE_WEIGHT, total_weight)))
 
 
 def draw_weights(

@@ -204,6 +204,8 @@ class ParallelPerceptronClassifier(
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, *, in_order: bool = False) -> TrainingData:
         """Read examples, and learn from them what the inputs are, but do not train."""
+        self._validate_params()
+        self._check_settings()
         self._known_classes = None
         read = self._read if in_order else self._read_units
         data = read(X, y, sample_weight)
@@ -280,8 +282,8 @@ class ParallelPerceptronClassifier(
 
     def _activations_and_margin(self, inputs: Floats) -> Floats:
         """With two classes: activations, and the margin in a last column."""
-        if self.n_classes_ == 1:
-            return np.zeros((len(inputs), 2))
+        if self.n_classes_ == 1:  # there is no perceptron, and the first class is right
+            return np.tile([-1.0, 0.0], (len(inputs), 1))
         activations = p_delta.activations(inputs, self.weights_[0])
         return np.column_stack([activations, np.full(len(inputs), self.margin_[0])])
 

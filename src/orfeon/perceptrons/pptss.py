@@ -147,7 +147,6 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
             The fitted classifier.
         """
         base = ParallelPerceptronClassifier() if self.estimator is None else clone(self.estimator)
-        base._check_settings()
         data = base._begin(X, y, sample_weight)
         check_two_classes(self, base.classes_)
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
@@ -192,7 +191,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
             everything = np.arange(len(data.y))
             return Selection([(len(data.y), 1.0, 1.0, 1.0)], rows=everything, ended=ONE_CLASS)
         found = select_examples(
-            inputs, np.where(data.y == 1, 1.0, -1.0), weights, train,
+            inputs, np.where(data.y == 1, 1.0, -1.0), data.weights, train,
             positive=1.0 if self.positive_class_ == self.classes_[1] else -1.0,
             keep_quasi_noisy=self.keep_quasi_noisy, quasi_noisy=self.quasi_noisy,
             max_rounds=self.max_rounds, after=progress.update_and_ask,

@@ -220,4 +220,5 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         signs = p_delta.signs(p_delta.activations(self._inputs(X), self.weights_[0]))
         share = np.clip(signs.sum(axis=1) / self._judging()["rho"], -1.0, 1.0) / 2.0 + 0.5
         low, high = self.target_range_
-        return np.asarray(low * (1.0 - share) + high * share)
+        # Rounding leaves the range too.
+        return np.asarray(np.clip(low * (1.0 - share) + high * share, low, high))

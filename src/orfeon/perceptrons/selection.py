@@ -82,7 +82,7 @@ def select_examples(
     targets : ndarray of shape (n_rows,)
         Classes, -1 and 1; both are there.
     weights : ndarray of shape (n_rows,)
-        Weights of the examples.
+        Weights of the examples in g and the accuracies, all positive.
     train : callable
         Trains a parallel perceptron.
     positive : {1.0, -1.0}, default=1.0
