@@ -6,7 +6,7 @@ warm start goes on from there at the rates of a new run.
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import pytest
 from tests.oracles import perceptrons as oracle
 
 from orfeon import ParallelPerceptronClassifier
+from orfeon.perceptrons.categories import NAMES, categorise
 
 Floats = npt.NDArray[np.float64]
 
@@ -125,6 +126,20 @@ def test_categories(quasi_noisy: Any, pos_label: int | None) -> None:
         assert found.tolist() == [names.get(name, name) for name in expected]
         found_names |= set(found)
     assert found_names == {"redundant", "noisy", "borderline", "quasi-noisy"}
+
+
+@pytest.mark.parametrize("quasi_noisy", ["all", "vote"])
+@pytest.mark.parametrize("n_perceptrons", [1, 3, 5])
+def test_categories_on_the_margin_and_at_zero(n_perceptrons: int, quasi_noisy: Any) -> None:
+    """Every row of margins of 0, gamma, and to either side of it, for a gamma of 1 and of 0."""
+    steps = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0] if n_perceptrons < 5 else [-1.0, 0.0, 2.0]
+    rows = list(product(steps, repeat=n_perceptrons))
+    for gamma, positive in product([0.0, 1.0], [True, False]):
+        found = NAMES[
+            categorise(np.array(rows), gamma, np.full(len(rows), not positive), quasi_noisy)
+        ]
+        expected = oracle.categories(rows, gamma, [positive] * len(rows), quasi_noisy)
+        assert [name.replace("-", "_") for name in found] == expected
 
 
 def test_categories_partition_the_training_set() -> None:
