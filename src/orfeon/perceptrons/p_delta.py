@@ -46,8 +46,9 @@ _SCHEDULES = {
 #: Learning rate of batch updates, which are sums over the examples, and their weight up to which
 #: it is stable; beyond, it falls as the sums grow.
 _LARGEST_RATE, _STABLE_WEIGHT = 0.01, 900.0
-#: Products of a row's inputs and weights between two reports of progress.
-_BETWEEN_REPORTS = 1 << 27
+#: Products of a row's inputs and weights between two reports of progress, and the share of the
+#: epochs: who asks to stop is heard soon.
+_BETWEEN_REPORTS, _LONGEST_SHARE = 1 << 27, 0.05
 
 
 @dataclass(frozen=True)
@@ -374,7 +375,7 @@ def train(
     energies, errors = np.zeros(n_epochs), np.zeros(n_epochs)
     given = (kernel_view(inputs), kernel_view(targets), kernel_view(example_weights))
     run = _batch if rule.mode == "batch" else _incremental
-    at_once = n_epochs if after is None else _reported_epochs(inputs.size * len(weights))
+    at_once = n_epochs if after is None else _reported_epochs(inputs.size * len(weights), n_epochs)
     done = 0
     while done < n_epochs:
         part = slice(done, min(done + at_once, n_epochs))
@@ -393,8 +394,8 @@ def train(
     return Course(solution, energies[:done], errors[:done], float(example_weights.sum()))
 
 
-def _reported_epochs(cost: int) -> int:
-    return max(1, _BETWEEN_REPORTS // max(cost, 1))
+def _reported_epochs(cost: int, n_epochs: int) -> int:
+    return max(1, min(_BETWEEN_REPORTS // max(cost, 1), int(_LONGEST_SHARE * n_epochs)))
 
 
 def _batch(

@@ -33,6 +33,7 @@ UNCHANGED = "no example was left out"
 ONE_CLASS = "only one class would be left"
 NOTHING = "no example would be left"
 ENOUGH = "max_rounds was reached"
+STOPPED = "it was asked to stop"
 
 
 @dataclass
@@ -139,7 +140,7 @@ def select_examples(
         stays = (codes == BORDERLINE) | (keep_quasi_noisy & (codes == QUASI_NOISY))
         found.ended = _end(stays, is_positive[rows], len(found.rounds) >= max_rounds)
         if asked_to_stop and not found.ended:
-            found.ended = ENOUGH
+            found.ended = STOPPED
         if not found.ended:
             rows = rows[stays]
             solution = train(rows, solution)
