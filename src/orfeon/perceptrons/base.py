@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -19,7 +19,7 @@ from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.inputs import Inputs
 from orfeon.perceptrons.p_delta import Course, LearningRate, Mode, PDelta, Rule, Solution
 from orfeon.progress import CallbackSupport, Progress, report_progress
-from orfeon.tabular import TabularEstimator, TrainingData
+from orfeon.tabular import TabularEstimator, TrainingData, class_factors
 from orfeon.trees.limits import LIMITS
 
 Floats = npt.NDArray[np.float64]
@@ -97,6 +97,9 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
     warm_start: bool
     n_jobs: int | None
     verbose: int
+    # Of classifiers only.
+    class_weight: Any
+    classes_: npt.NDArray[Any]
 
     # -- what a kind of parallel perceptron says -----------------------------------------------
 
@@ -181,7 +184,12 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         self, X: Any, y: Any, sample_weight: Any, *, begins: bool = True
     ) -> TrainingData:
         """The examples in an order of their own, weights of whole numbers as copies."""
-        return as_units(self._read(X, y, sample_weight, reset=begins))[0]
+        units = as_units(self._read(X, y, sample_weight, reset=begins))[0]
+        if units.class_factors is None:
+            return units
+        # By sums in this order, which does not depend on that of the rows.
+        factors = class_factors(self.class_weight, self.classes_, units.y, units.weights)
+        return replace(units, class_factors=factors)
 
     def _learn_inputs(self, data: TrainingData) -> None:
         """Learn from a training set what the inputs and the targets are."""
