@@ -7,6 +7,7 @@ SUITES = {
     "trees": "benchmarks.trees",
     "ensembles": "benchmarks.ensembles",
     "boosting": "benchmarks.boosting",
+    "perceptrons": "benchmarks.perceptrons",
     "start": "benchmarks.start",
     "scale": "benchmarks.scale",
     "ordering": "benchmarks.ordering",

@@ -1,0 +1,490 @@
+"""How fast parallel perceptrons are trained, alone, on selected examples, and boosted.
+
+The peer is scikit-learn's ``MLPClassifier`` with a hidden layer of three units, the network that
+parallel perceptrons of three were published against: 2000 epochs of it against 250 of theirs, which
+is what each was given in print. An epoch is not the same thing to both: a parallel perceptron moves
+once in it, the network after each batch of 200 examples. So the time of one epoch, and of as many
+on both sides, stand beside.
+"""
+
+from __future__ import annotations
+
+import inspect
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import median
+from typing import Any
+
+import numpy as np
+import sklearn.ensemble
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.neural_network import MLPClassifier
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks import one_perceptron
+from benchmarks.cost_growth import _line, _time, relative_growth
+from benchmarks.problems import Data
+from benchmarks.report import Measurement, Target, compare, remarks
+from benchmarks.suite import Case, Suite
+from benchmarks.timing import Contender, interleave, one_thread
+from orfeon import ParallelPerceptronClassifier, PPBoostClassifier, PPTSSClassifier
+from orfeon.imbalance import geometric_mean
+from orfeon.study.data import FOLDER_VARIABLE, data_file, has_data_file, read_data
+
+_MEGABYTE, _GIGABYTE = 1e6, 1e9
+_TEST_ROWS = 5000
+_FOLDS = 10
+#: Epochs of a parallel perceptron by default, and of the network that it was published against.
+_EPOCHS, _NETWORK_EPOCHS = 250, 2000
+_MEMBERS = 10
+#: Size of the problem named diabetes, of which 268 are positive.
+_DIABETES, _POSITIVE = (768, 8), 268
+_NETWORK, _BOOSTED_NETWORK = "MLPClassifier, 2000 epochs", "AdaBoost of MLPClassifier"
+
+_IN_SECONDS = Target("at most", 10.0, "s")
+_TIMES_AS_FAST = Target("at least", 20.0, "x")
+#: Of a million rows.
+_IN_MINUTES, _IN_MEMORY = 180.0, Target("at most", 2.0, "GB")
+_MILLION = 1_000_000
+_LINEAR = Target("at most", 1.3, "ratio")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much work the cases do.
+
+    Parameters
+    ----------
+    n_repeats : int
+        Repetitions of ten-fold cross-validation.
+    training : tuple of (int, int, int)
+        Rows and attributes of training sets, and which part of the network's epochs is timed: the
+        tenth, if it is 10.
+    n_rows : int
+        Rows of the large training set.
+    growth : tuple of int
+        Rows of the training sets by which the time should grow.
+    boosted : int
+        Which part of the epochs of boosted networks is timed.
+    rounds : int
+        How often each contender is timed.
+    """
+
+    n_repeats: int = 10
+    training: tuple[tuple[int, int, int], ...] = ((300, 20, 1), (*_DIABETES, 1), (5000, 20, 10))
+    n_rows: int = _MILLION
+    growth: tuple[int, ...] = (2000, 4000, 8000, 16_000, 32_000, 64_000)
+    boosted: int = 4
+    rounds: int = 7
+
+
+FULL = Effort()
+QUICK = Effort(
+    training=((300, 20, 10), (*_DIABETES, 10), (5000, 20, 40)),
+    n_rows=100_000,
+    growth=(2000, 16_000, 64_000),
+    boosted=8,
+    rounds=5,
+)
+
+
+# -- the problems ----------------------------------------------------------------------------------
+
+
+def noisy_sums(n_rows: int, n_attributes: int, n_positive: int) -> Data:
+    """Two classes of different size, told apart by a sum of attributes but for some noise.
+
+    No attribute is a sum of others, as some are in :func:`benchmarks.boosting_peers.two_clusters`:
+    perceptrons that are wrong at times can turn to where such attributes say nothing, and would
+    then be timed on other work.
+
+    Parameters
+    ----------
+    n_rows, n_attributes : int
+        Size.
+    n_positive : int
+        Rows of class 1, those of the largest sums.
+
+    Returns
+    -------
+    Data
+        Normal attributes, half of them in the sum.
+
+    Examples
+    --------
+    >>> data = noisy_sums(768, 8, 268)
+    >>> data.shape, int(data.y.sum())
+    ((768, 8), 268)
+    """
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n_rows, n_attributes))
+    half = n_attributes // 2
+    score = X[:, :half].sum(axis=1) / np.sqrt(half) + rng.standard_normal(n_rows)
+    y = np.zeros(n_rows, np.int64)
+    y[np.argsort(score)[n_rows - n_positive :]] = 1
+    return Data("stand-in", X, y)
+
+
+def diabetes() -> tuple[Data, str]:
+    """The data set itself, where there is a folder of data; otherwise its stand-in.
+
+    Returns
+    -------
+    data : Data
+        Class 1 is the smaller one.
+    note : str
+        Which it is.
+    """
+    if not has_data_file("diabetes"):
+        note = (
+            f"The problem is a synthetic stand-in of the size of diabetes: {FOLDER_VARIABLE} names "
+            "no folder with diabetes.csv."
+        )
+        return noisy_sums(*_DIABETES, _POSITIVE), note
+    X, labels = read_data(data_file("diabetes"))
+    classes, counts = np.unique(labels, return_counts=True)
+    y = (labels == classes[counts.argmin()]).astype(np.int64)
+    return Data("diabetes", X, y), "The problem is diabetes itself."
+
+
+def standardised(n_rows: int, n_attributes: int) -> tuple[Data, Data]:
+    """A training set and a test set, standardised as the training set is."""
+    n_all = n_rows + _TEST_ROWS
+    whole = noisy_sums(n_all, n_attributes, round(n_all * _POSITIVE / _DIABETES[0]))
+    X = StandardScaler().fit(whole.X[:n_rows]).transform(whole.X)
+    training = Data("noisy sums", X[:n_rows].copy(), whole.y[:n_rows])
+    return training, Data("noisy sums", X[n_rows:].copy(), whole.y[n_rows:])
+
+
+# -- cross-validation ------------------------------------------------------------------------------
+
+
+def cross_validation(name: str, n_repeats: int, rounds: int) -> list[Measurement]:
+    """Cross-validate PPTSS: training-set selection and training on each fold, and prediction.
+
+    Parameters
+    ----------
+    name : str
+        The case.
+    n_repeats : int
+        Repetitions of ten-fold cross-validation.
+    rounds : int
+        How often it is timed.
+
+    Returns
+    -------
+    list of Measurement
+        One, in seconds.
+    """
+    data, note = diabetes()
+    splits = RepeatedStratifiedKFold(n_splits=_FOLDS, n_repeats=n_repeats, random_state=0)
+    folds = list(splits.split(data.X, data.y))
+
+    def validate(folds: Sequence[tuple[Any, Any]]) -> float:
+        """Mean g over the folds."""
+        scores = []
+        for training, test in folds:
+            model = PPTSSClassifier(random_state=0).fit(data.X[training], data.y[training])
+            said = model.predict(data.X[test])
+            scores.append(geometric_mean(data.y[test], said, pos_label=1))
+        return float(np.mean(scores))
+
+    contender = Contender(name, partial(validate, folds), warm_up=partial(validate, folds[:1]))
+    with one_thread():
+        timing = interleave([contender], rounds=rounds)[name]
+    g, one = timing.result, timing.seconds / len(folds)
+    said = f"{name}: {data.name}, g {g:.1%}; {1000 * one:.1f} ms for each of {len(folds)} folds."
+    return [
+        Measurement(
+            name, *data.shape, timing.seconds, "s", timing.seconds, timing.spread,
+            target=_IN_SECONDS, notes=[note, said, *remarks(name, timing)],
+            detail={"data": data.name, "g": g, "folds": len(folds), "rounds": rounds},
+        )
+    ]  # fmt: skip
+
+
+# -- training --------------------------------------------------------------------------------------
+
+
+def new_network(n_epochs: int) -> MLPClassifier:
+    """A network of three hidden units; its last epoch is the only end that it knows."""
+    return MLPClassifier(
+        (3,), max_iter=n_epochs, tol=0.0, n_iter_no_change=n_epochs, random_state=0
+    )
+
+
+def _train(data: Data, n_epochs: int) -> Any:
+    return ParallelPerceptronClassifier(max_iter=n_epochs, random_state=0).fit(data.X, data.y)
+
+
+def _train_network(data: Data, n_epochs: int) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # said of each, for it never is done
+        network = new_network(n_epochs).fit(data.X, data.y)
+    if network.n_iter_ != n_epochs:
+        raise AssertionError(f"the network ran {network.n_iter_} epochs, not {n_epochs}")
+    return network
+
+
+def training(
+    name: str, n_rows: int, n_attributes: int, divisor: int, rounds: int
+) -> list[Measurement]:
+    """Train on one thread against the network: each as published, an epoch, and as many epochs.
+
+    Parameters
+    ----------
+    name : str
+        The case.
+    n_rows, n_attributes : int
+        Size of the training set.
+    divisor : int
+        Which part of the network's epochs is timed.
+    rounds : int
+        How often each is timed.
+
+    Returns
+    -------
+    list of Measurement
+        Three: 250 epochs against 2000, one against one, and 2000 against 2000.
+    """
+    data, test = standardised(n_rows, n_attributes)
+    n_timed = _NETWORK_EPOCHS // divisor
+    contenders = [
+        Contender("orfeon", partial(_train, data, _EPOCHS)),
+        Contender("orfeon, 2000 epochs", partial(_train, data, _NETWORK_EPOCHS)),
+        Contender(
+            _NETWORK, partial(_train_network, data, n_timed), _NETWORK_EPOCHS / n_timed,
+            partial(_train_network, data, 2),
+        ),
+    ]  # fmt: skip
+    with one_thread():
+        timings = interleave(contenders, rounds=rounds)
+    ours, long, theirs = timings.values()
+    errors = [float(np.mean(one.result.predict(test.X) != test.y)) for one in timings.values()]
+    note = (
+        f"{name}: test error after {_EPOCHS} epochs {errors[0]:.1%}, after {_NETWORK_EPOCHS} "
+        f"{errors[1]:.1%}; of the network after {n_timed} {errors[2]:.1%}."
+    )
+    detail = {
+        "epochs": _EPOCHS, "peer_epochs": _NETWORK_EPOCHS, "peer_epochs_timed": n_timed,
+        "error": errors[0], "peer_error": errors[2],
+    }  # fmt: skip
+    lines = compare(
+        name, data.shape, {"orfeon": ours, _NETWORK: theirs}, targets={_NETWORK: _TIMES_AS_FAST},
+        notes={_NETWORK: [_EPOCHS_NOTE, note]}, detail=detail,
+    )  # fmt: skip
+    each, its = ours.seconds / _EPOCHS, theirs.seconds / _NETWORK_EPOCHS
+    lines.append(
+        Measurement(
+            f"{name}, an epoch", *data.shape, its / each, "x", each, ours.spread, "MLPClassifier",
+            its, theirs.spread,
+        )
+    )  # fmt: skip
+    same = {**detail, "epochs": _NETWORK_EPOCHS, "error": errors[1]}
+    both = {"orfeon": long, _NETWORK: theirs}
+    return lines + compare(f"{name}, {_NETWORK_EPOCHS} epochs", data.shape, both, detail=same)
+
+
+_EPOCHS_NOTE = (
+    f"orfeon runs its {_EPOCHS} epochs and the network its {_NETWORK_EPOCHS}, as published: a "
+    f"factor of {_NETWORK_EPOCHS / _EPOCHS:g} is due to that alone. The two lines below are per "
+    "epoch, and with as many epochs. In an epoch the network moves once for each 200 examples, a "
+    "parallel perceptron once."
+)
+
+
+def takes_weights() -> bool:
+    """Whether networks of the scikit-learn that is installed take weights, so can be boosted."""
+    return "sample_weight" in inspect.signature(MLPClassifier.fit).parameters
+
+
+def boosting(name: str, divisor: int, rounds: int) -> list[Measurement]:
+    """A member of ten boosted parallel perceptrons, and of as many networks at most.
+
+    scikit-learn ends before the tenth network when one errs on half of the weight or more, as those
+    of few epochs do. So the time is that of one member.
+    """
+    data, test = standardised(*_DIABETES)
+    n_timed = _NETWORK_EPOCHS // divisor
+
+    def boost() -> Any:
+        model = PPBoostClassifier(n_estimators=_MEMBERS, mode="adaboost", random_state=0)
+        return model.fit(data.X, data.y)
+
+    def boost_networks(n_epochs: int) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return sklearn.ensemble.AdaBoostClassifier(
+                new_network(n_epochs), n_estimators=_MEMBERS, random_state=0
+            ).fit(data.X, data.y)
+
+    contenders = [
+        Contender("orfeon", boost),
+        Contender(
+            _BOOSTED_NETWORK, partial(boost_networks, n_timed), _NETWORK_EPOCHS / n_timed,
+            partial(boost_networks, 2),
+        ),
+    ]  # fmt: skip
+    with one_thread():
+        timings = interleave(contenders, rounds=rounds)
+    models = [one.result for one in timings.values()]
+    errors = [float(np.mean(model.predict(test.X) != test.y)) for model in models]
+    members = [len(model.estimators_) for model in models]
+    ours, theirs = (one.seconds / n for one, n in zip(timings.values(), members, strict=True))
+    note = (
+        f"{name}: {members[0]} members of {_EPOCHS} epochs, test error {errors[0]:.1%}; "
+        f"{members[1]} networks of {_NETWORK_EPOCHS}, after {n_timed} {errors[1]:.1%}."
+    )
+    detail = {"members": members, "errors": errors, "peer_epochs_timed": n_timed}
+    [line] = compare(name, data.shape, timings, notes={_BOOSTED_NETWORK: [note]}, detail=detail)
+    return [replace(line, figure=theirs / ours, seconds=ours, peer_seconds=theirs)]
+
+
+# -- many rows -------------------------------------------------------------------------------------
+
+
+def many_rows(name: str, n_rows: int, n_attributes: int) -> list[Measurement]:
+    """Time and memory of a fit on many rows, in a fresh process.
+
+    Parameters
+    ----------
+    name : str
+        The case.
+    n_rows, n_attributes : int
+        Size of the training set. Fewer than a million rows have as much less time, and no target
+        of memory.
+
+    Returns
+    -------
+    list of Measurement
+        Seconds; milliseconds of an epoch; and gigabytes of the process, where they are known.
+    """
+    said = one_perceptron.fit_in_a_process(n_rows, n_attributes, _EPOCHS)
+    shape, seconds = (n_rows, n_attributes), said["seconds"]
+    notes = [
+        f"{name}: {_EPOCHS} epochs, and {said['outside']:.1f} s for all but them; training error "
+        f"{said['error']:.1%}; {said['cores']:.2f} cores."
+    ]
+    if n_rows < _MILLION:
+        notes.append(f"{name}: the full form has {_MILLION} rows, in {_IN_MINUTES:g} s and 2 GB.")
+    target = Target("at most", _IN_MINUTES * n_rows / _MILLION, "s")
+    epoch = said["epoch"]
+    lines = [
+        Measurement(
+            name, *shape, seconds, "s", seconds, target=target, notes=notes, detail=said
+        ),
+        Measurement(f"{name}, an epoch", *shape, 1000 * epoch, "ms", epoch),
+    ]  # fmt: skip
+    if "peak" in said:
+        table = 8 * n_rows * n_attributes / _MEGABYTE
+        note = f"{name}: the table itself is {table:.0f} MB"
+        if "before" in said:
+            note += f"; the process had {said['before'] / _MEGABYTE:.0f} MB before the fit"
+        lines.append(
+            Measurement(
+                f"{name}, memory", *shape, said["peak"] / _GIGABYTE, "GB",
+                target=_IN_MEMORY if n_rows >= _MILLION else None, notes=[f"{note}."], detail=said,
+            )
+        )  # fmt: skip
+    return lines
+
+
+def growth(name: str, sizes: Sequence[int], rounds: int) -> list[Measurement]:
+    """Whether the time grows like the rows; the smaller sets are the first rows of the largest.
+
+    Parameters
+    ----------
+    name : str
+        The case.
+    sizes : sequence of int
+        Rows, in increasing order.
+    rounds : int
+        How often each is timed.
+
+    Returns
+    -------
+    list of Measurement
+        One: the time of a row in the largest set, relative to that in the smallest.
+    """
+    whole, _ = standardised(max(sizes), 20)
+    parts = {n: Data(whole.name, whole.X[:n].copy(), whole.y[:n]) for n in sizes}
+    timings = _time({n: partial(_train, part, _EPOCHS) for n, part in parts.items()}, rounds)
+    found = relative_growth({n: timing.seconds for n, timing in timings.items()}, float)
+    return [_line(name, whole.shape, timings, found, _LINEAR, "time over N at N")]
+
+
+# -- the first fit ---------------------------------------------------------------------------------
+
+
+def start(name: str, rounds: int) -> list[Measurement]:
+    """The first fit of a fresh process: on an empty cache, and on the one just filled.
+
+    Parameters
+    ----------
+    name : str
+        The case.
+    rounds : int
+        How often the second is timed.
+
+    Returns
+    -------
+    list of Measurement
+        Seconds of the fit, twice.
+    """
+    with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as cache:
+        cold = [one_perceptron.first_fit(cache)]
+        warm = [one_perceptron.first_fit(cache) for _ in range(rounds)]
+    lines = []
+    for label, runs in (("empty cache", cold), ("kernels cached", warm)):
+        parts = {part: median(run[part] for run in runs) for part in runs[0]}
+        fits = [run["fit"] for run in runs]
+        note = ", ".join(f"{part} {seconds:.2f} s" for part, seconds in parts.items())
+        lines.append(
+            Measurement(
+                f"{name}, {label}", *_DIABETES, parts["fit"], "s", parts["fit"],
+                (max(fits) - min(fits)) / parts["fit"], notes=[f"{name}, {label}: {note}."],
+                detail=parts,
+            )
+        )  # fmt: skip
+    return lines
+
+
+# -- the suite -------------------------------------------------------------------------------------
+
+
+def suite(quick: bool) -> Suite:
+    """The cases of parallel perceptrons.
+
+    Parameters
+    ----------
+    quick : bool
+        Whether there is less work.
+
+    Returns
+    -------
+    Suite
+        The cases.
+    """
+    effort = QUICK if quick else FULL
+    cases = []
+
+    def add(name: str, run: Callable[..., list[Measurement]], *arguments: Any) -> None:
+        cases.append(Case(name, partial(run, name, *arguments)))
+
+    few = 1 if quick else 3
+    add(f"PPTSS, {effort.n_repeats} x {_FOLDS} folds", cross_validation, effort.n_repeats, few)
+    for n_rows, n_attributes, divisor in effort.training:
+        add(f"train, {n_rows} rows", training, n_rows, n_attributes, divisor, effort.rounds)
+    notices = []
+    if takes_weights():
+        add(f"PPBoost, {_MEMBERS} members, each", boosting, effort.boosted, few + 1)
+    else:
+        notices.append("This scikit-learn's networks take no weights: boosting is not compared.")
+    add(f"train, {effort.n_rows} rows", many_rows, effort.n_rows, 30)
+    add(f"train, up to {max(effort.growth)} rows", growth, effort.growth, few + 2)
+    add("first fit", start, few)
+    return Suite(cases, notices)
