@@ -136,7 +136,12 @@ def test_categories_on_the_margin_and_at_zero(n_perceptrons: int, quasi_noisy: A
     rows = list(product(steps, repeat=n_perceptrons))
     for gamma, positive in product([0.0, 1.0], [True, False]):
         found = NAMES[
-            categorise(np.array(rows), gamma, np.full(len(rows), not positive), quasi_noisy)
+            categorise(
+                np.array(rows),
+                gamma,
+                np.full(len(rows), 1.0 if positive else -1.0),
+                quasi_noisy=quasi_noisy,
+            )
         ]
         expected = oracle.categories(rows, gamma, [positive] * len(rows), quasi_noisy)
         assert [name.replace("-", "_") for name in found] == expected

@@ -16,9 +16,11 @@ from orfeon.kernels.jit import inlined, summing_kernel
 
 #: How the learning rate goes on: it falls with the root of the epoch, follows the error, or stays.
 FALLING, FOLLOWING, CONSTANT = 0, 1, 2
-#: Places of the state that a run hands on: margin, learning rate, errors of the last epoch and of
-#: the one before it (negative when there was none), epochs done.
+#: Places of the state that a run hands on: margin, learning rate, shares of the weight that were
+#: wrong in the last epoch and in the one before it (negative when there was none), epochs done.
 MARGIN, RATE, ERROR, ERROR_BEFORE, EPOCHS = 0, 1, 2, 3, 4
+#: Stands in for a total weight of nothing.
+TINY = 1e-300
 #: Change of the margin, in learning rates, where no perceptron is within it, and where one is.
 WIDEN, NARROW = 0.25, -0.75
 
@@ -189,6 +191,7 @@ def batch_epochs(
     run ends, without a step, where nothing is wrong.
     """
     update = np.empty_like(weights)
+    total = max(example_weights.sum(), TINY)
     for k in range(energies.shape[0]):
         energy, widening, error = batch_pass(
             inputs, targets, example_weights, weights, state[MARGIN], margin_weight, tolerance, rho,
@@ -199,8 +202,9 @@ def batch_epochs(
         if stops and error == 0:
             return k + 1
         state[EPOCHS] += 1
-        rate = _next_rate(initial_rate, schedule, state[EPOCHS], state[RATE], error, state[ERROR])
-        state[RATE], state[ERROR_BEFORE], state[ERROR] = rate, state[ERROR], error
+        share = error / total
+        rate = _next_rate(initial_rate, schedule, state[EPOCHS], state[RATE], share, state[ERROR])
+        state[RATE], state[ERROR_BEFORE], state[ERROR] = rate, state[ERROR], share
         _move(weights, update, rate)
         if tunes_margin:
             state[MARGIN] = max(0.0, state[MARGIN] + rate * widening)
@@ -225,16 +229,16 @@ def incremental_epoch(
     state[RATE], state[ERROR_BEFORE] = rate, state[ERROR]
     n_perceptrons = weights.shape[0]
     activations, pulls = np.empty(n_perceptrons), np.empty(n_perceptrons)
-    energy, error = 0.0, 0.0
+    is_wrong = np.empty(inputs.shape[0])
+    energy = 0.0
     for place in range(order.shape[0]):
         i = order[place]
         length = rate * example_weights[i]
-        its_energy, widening, is_wrong = _visit(
+        its_energy, widening, is_wrong[i] = _visit(
             inputs, i, targets[i], weights, activations, pulls, state[MARGIN], margin_weight,
             tolerance, rho, pushes_wrong,
         )  # fmt: skip
         energy += example_weights[i] * its_energy
-        error += example_weights[i] * is_wrong
         for h in range(n_perceptrons):
             square = 0.0
             for d in range(weights.shape[1]):
@@ -244,7 +248,10 @@ def incremental_epoch(
                 weights[h, d] += -shrink * weights[h, d] + length * pulls[h] * inputs[i, d]
         if tunes_margin:
             state[MARGIN] = max(0.0, state[MARGIN] + length * widening)
-    state[ERROR] = error
+    error = 0.0  # in the order of the examples: the same errors are the same sum
+    for i in range(inputs.shape[0]):
+        error += example_weights[i] * is_wrong[i]
+    state[ERROR] = error / max(example_weights.sum(), TINY)
     return energy + _norm_energy(weights), error
 
 

@@ -97,7 +97,7 @@ class PPBoostScheme(AdaBoostScheme):
     ) -> None:
         super().__init__(labels, weights, 2, on_failure, min_weight)
         self._targets = np.where(labels == 1, 1.0, -1.0)
-        self._is_negative = labels != positive
+        self._positive = 1.0 if positive == 1 else -1.0
         self._factors = np.array([factors[category] for category in range(4)], dtype=np.float64)
         self._quasi_noisy: QuasiNoisy = quasi_noisy
 
@@ -125,7 +125,8 @@ class PPBoostScheme(AdaBoostScheme):
         Where R = 1 this is AdaBoost's: the odds for what is wrong, and 1 for what is right.
         """
         margins = self._targets[:, None] * said[:, :-1]
-        codes = categorise(margins, float(said[0, -1]), self._is_negative, self._quasi_noisy)
+        gamma = float(said[0, -1])
+        codes = categorise(margins, gamma, self._targets, self._positive, self._quasi_noisy)
         agreement = np.where(self._votes(said) == self._labels, 1.0, -1.0) * self._factors[codes]
         return np.asarray(np.power(odds, (1.0 - agreement) / 2.0))
 

@@ -24,7 +24,8 @@ REDUNDANT, NOISY, BORDERLINE, QUASI_NOISY = range(4)
 def categorise(
     margins: Floats,
     gamma: float,
-    is_negative: npt.NDArray[np.bool_],
+    targets: Floats,
+    positive: float = 1.0,
     quasi_noisy: QuasiNoisy = "all",
 ) -> npt.NDArray[np.int8]:
     """The category of each example.
@@ -36,8 +37,10 @@ def categorise(
         example, -1 or 1: positive where the perceptron is right.
     gamma : float
         The margin.
-    is_negative : ndarray of bool of shape (n_rows,)
-        Which examples are of the class that is not of interest.
+    targets : ndarray of shape (n_rows,)
+        Classes, -1 and 1.
+    positive : {1.0, -1.0}, default=1.0
+        The class of interest.
     quasi_noisy : {"all", "vote"}, default="all"
         Whether a borderline negative example is quasi-noisy when all perceptrons are wrong about
         it, or when the vote is.
@@ -53,15 +56,16 @@ def categorise(
     >>> import numpy as np
     >>> from orfeon.perceptrons.categories import NAMES, categorise
     >>> margins = np.array([[0.5, 0.4, -0.3], [-0.5, -0.4, 0.1], [-0.1, -0.1, -0.4]])
-    >>> NAMES[categorise(margins, 0.2, np.array([False, False, True]))].tolist()
+    >>> NAMES[categorise(margins, 0.2, np.array([1.0, 1.0, -1.0]))].tolist()
     ['redundant', 'noisy', 'quasi-noisy']
     """
     if quasi_noisy not in ("all", "vote"):
         raise ValueError(f'quasi_noisy={quasi_noisy!r} is not allowed; give "all" or "vote".')
     n_perceptrons = margins.shape[1]
     most = n_perceptrons // 2 + 1
-    # An activation of 0 says +1: that is wrong of a negative example, whose margin is then 0 or -0.
-    wrong = ((margins < 0) | ((margins == 0) & is_negative[:, None])).sum(axis=1)
+    is_negative = targets != positive
+    # An activation of 0 says 1, whichever class is of interest.
+    wrong = ((margins < 0) | ((margins == 0) & (targets[:, None] < 0))).sum(axis=1)
     n_wrong = n_perceptrons if quasi_noisy == "all" else most
     codes = np.full(len(margins), BORDERLINE, np.int8)
     codes[is_negative & (wrong >= n_wrong)] = QUASI_NOISY

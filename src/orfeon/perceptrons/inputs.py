@@ -138,18 +138,22 @@ class Inputs:
 
 
 def _mean_and_deviation(column: Floats, weights: Floats) -> tuple[float, float]:
-    """Weighted mean and deviation of what is there; of a constant the deviation is set to 1."""
+    """Weighted mean and deviation of what is there.
+
+    The deviation of a constant is infinite: standardised it is 0 in all rows, also in new ones
+    that differ, for its weight was never learnt.
+    """
     there = ~np.isnan(column)
     values, its = column[there], weights[there]
     if not len(values):
-        return 0.0, 1.0
+        return 0.0, np.inf
     low, high = float(values.min()), float(values.max())
     if low == high:
-        return low, 1.0
+        return low, np.inf
     # In units of the largest, no square leaves the range of floats.
     unit = max(abs(low), abs(high))
     scaled = values / unit
     # Not as products of vectors, whose sums depend on the number of threads.
     mean = float((its * scaled).sum() / its.sum())
     deviation = float(np.sqrt((its * (scaled - mean) ** 2).sum() / its.sum()))
-    return mean * unit, deviation * unit if deviation * unit > 0 else 1.0
+    return mean * unit, deviation * unit if deviation * unit > 0 else np.inf

@@ -106,8 +106,8 @@ class Solution:
     rate : float
         Learning rate of the last epoch.
     error, error_before : float
-        Weight of the wrong examples in the last epoch and in the one before it; negative where
-        there was none.
+        Share of the weight that was wrong in the last epoch and in the one before it; negative
+        where there was none.
     n_epochs : int
         Epochs so far.
     """
@@ -384,7 +384,7 @@ def train(
         done += n_run
         if n_run < n_asked or (after is not None and after(n_run)):
             break
-        if rule.stop_when_right and errors[done - 1] == 0:
+        if rule.stop_when_right and rule.mode == "batch" and errors[done - 1] == 0:
             break
     solution = Solution(
         weights, float(state[kernels.MARGIN]), float(state[kernels.RATE]),
@@ -432,6 +432,14 @@ def _incremental(
             *given, order, weights, state, rule.rate, _SCHEDULES[rule.learning_rate],
             rule.tune_margin, *rule._deciding,
         )  # fmt: skip
-        if rule.stop_when_right and errors[epoch] == 0:
+        if rule.stop_when_right and errors[epoch] == 0 and _is_right(given, weights, state, rule):
             return epoch + 1
     return len(energies)
+
+
+def _is_right(
+    given: tuple[Floats, Floats, Floats], weights: Floats, state: Floats, rule: PDelta
+) -> bool:
+    """Whether no example is wrong, now that all had their turn."""
+    here = Solution(weights, float(state[kernels.MARGIN]))
+    return update(*given, here, rule)[2] == 0

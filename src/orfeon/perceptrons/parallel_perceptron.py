@@ -412,7 +412,7 @@ class ParallelPerceptronClassifier(
         for index, gamma in enumerate(self.margin_):
             rows = np.flatnonzero(~np.isnan(targets[:, index]))
             codes = categorise(
-                margins[rows, index], gamma, targets[rows, index] != positive, quasi_noisy
+                margins[rows, index], gamma, targets[rows, index], positive, quasi_noisy
             )
             found[rows, index] = NAMES[codes]
         return found[:, 0] if self.n_classes_ == 2 else found

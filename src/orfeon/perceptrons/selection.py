@@ -136,7 +136,7 @@ def select_examples(
         best_g, best_positive = g, accuracy
         found.best, found.solution, found.rows = len(found.rounds) - 1, solution, rows
         margins = targets[rows, None] * p_delta.activations(inputs[rows], solution.unit_weights)
-        codes = categorise(margins, solution.margin, ~is_positive[rows], quasi_noisy)
+        codes = categorise(margins, solution.margin, targets[rows], positive, quasi_noisy)
         stays = (codes == BORDERLINE) | (keep_quasi_noisy & (codes == QUASI_NOISY))
         found.ended = _end(stays, is_positive[rows], len(found.rounds) >= max_rounds)
         if asked_to_stop and not found.ended:
