@@ -384,7 +384,8 @@ def train(
         done += n_run
         if n_run < n_asked or (after is not None and after(n_run)):
             break
-        if rule.stop_when_right and rule.mode == "batch" and errors[done - 1] == 0:
+        was_right = rule.stop_when_right and errors[done - 1] == 0
+        if was_right and (rule.mode == "batch" or _is_right(given, weights, state, rule)):
             break
     solution = Solution(
         weights, float(state[kernels.MARGIN]), float(state[kernels.RATE]),
