@@ -205,7 +205,7 @@ def test_the_class_of_interest_may_be_named():
 def test_the_energy_falls_on_an_easy_problem(easy, mode, rule):
     model = ParallelPerceptronClassifier(mode=mode, rule=rule, random_state=0).fit(*easy)
     assert len(model.energy_curve_) == model.n_iter_ == 250
-    assert model.energy_curve_[-1] < 0.5 * model.energy_curve_[0]
+    assert model.energy_curve_[-1] < 0.7 * model.energy_curve_[0]
     assert model.error_curve_[-1] < 0.01
     assert model.error_curve_[0] > 0.05
     # A margin that grows on the way brings energy of its own; one that stays does not.
@@ -242,18 +242,24 @@ def test_energy_is_weighted():
     assert model.energy(X, y, weights) != pytest.approx(model.energy(X, y), rel=0.01)
 
 
+@pytest.mark.parametrize("max_iter", [39, 99, 250])
 @each_mode
-def test_early_stopping_ends_where_all_is_right(easy, mode):
+def test_early_stopping_ends_where_all_is_right(easy, mode, max_iter):
+    """Wherever that is, also where progress is reported."""
     X, y = easy
-    apart = np.abs(X.sum(axis=1) - 4.5) > 1  # leave out what is between the clouds
+    apart = np.abs(X.sum(axis=1) - 4.5) > 2  # leave out what is between the clouds
     X, y = X[apart], (X[apart].sum(axis=1) > 4.5).astype(int)
-    model = ParallelPerceptronClassifier(mode=mode, early_stopping=True, random_state=0).fit(X, y)
-    assert model.n_iter_ < 100
-    assert model.error_curve_[-1] == 0.0
-    assert (model.error_curve_[:-1] > 0).all()
-    if mode == "batch":  # an epoch without error takes no step
+    for seed in range(4):
+        model = ParallelPerceptronClassifier(
+            mode=mode, early_stopping=True, eta0=0.02, max_iter=max_iter, random_state=seed
+        ).fit(X, y)
+        assert model.n_iter_ < 39
         assert model.score(X, y) == 1.0
-        assert len(model.error_curve_) == model.n_iter_ + 1
+        assert model.error_curve_[-1] == 0.0
+        # An epoch without error takes no step in batch mode.
+        assert len(model.error_curve_) == model.n_iter_ + (mode == "batch")
+        whole = clone(model).set_params(early_stopping=False, max_iter=model.n_iter_).fit(X, y)
+        np.testing.assert_array_equal(whole.weights_, model.weights_)
 
 
 def test_problems_that_end_early_leave_gaps(iris):
