@@ -238,6 +238,11 @@ class Progress:
         return self.stop_requested
 
     @property
+    def is_heard(self) -> bool:
+        """Whether there is a bar or a callback."""
+        return self._bar is not None or self._callbacks is not None
+
+    @property
     def stop_requested(self) -> bool:
         """Whether a callback asked to train no more members."""
         return self._callbacks is not None and self._callbacks.stop_requested

@@ -59,7 +59,14 @@ def test_a_fit_from_known_weights() -> None:
         y = 10.0 + X @ [1.0, -2.0, 0.5] + rng.normal(size=20)
         weights = rng.choice([0.5, 1.0, 2.0], 20)
         model = ParallelPerceptronRegressor(
-            7, rho=5, tolerance=0.05, max_iter=1, eta0=0.02, warm_start=True, random_state=seed
+            7,
+            rho=5,
+            tolerance=0.05,
+            max_iter=1,
+            eta0=0.02,
+            margin_weight=0.1,
+            warm_start=True,
+            random_state=seed,
         ).fit(X, y, weights)
         now, gamma = model.weights_[0].tolist(), float(model.margin_[0])
         model.set_params(max_iter=15).fit(X, y, weights)

@@ -121,7 +121,9 @@ def test_the_classifier_from_its_first_round_on(pos_label: int | None) -> None:
         rng = np.random.default_rng(seed)
         y = (np.arange(60) < 12).astype(int)
         X = rng.normal(size=(60, 3)) + y[:, None]
-        base = ParallelPerceptronClassifier(max_iter=10, rule="p_delta", eta0=0.02)
+        base = ParallelPerceptronClassifier(
+            max_iter=10, rule="p_delta", eta0=0.02, margin_weight=0.1
+        )
         settings: dict[str, Any] = {"random_state": seed, "pos_label": pos_label}
         one = PPTSSClassifier(base, max_rounds=1, **settings).fit(X, y)
         drawn = one.estimator_.weights_[0].tolist(), float(one.estimator_.margin_[0])

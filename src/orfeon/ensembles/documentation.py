@@ -152,7 +152,7 @@ _TEXTS = {
     tune_margin : bool, default=True
         Whether the margin is tuned while training: wider for each example that no perceptron has
         within it, narrower for each other.
-    margin_weight : float, default=0.1
+    margin_weight : float, default=%(default)s
         What the margin weighs against errors, mu.
     standardize : bool, default=True
         Whether attributes are brought to mean 0 and standard deviation 1. Missing values are at the

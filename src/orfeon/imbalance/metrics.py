@@ -71,7 +71,7 @@ def minority_class(y: Any, sample_weight: Any = None) -> Any:
     labels, _, weights = _read(y, y, sample_weight)
     _classes(labels, labels, None)
     classes, share = _shares(labels, weights)
-    return classes[_last_smallest(share)]
+    return classes[least_weighty(share)]
 
 
 def positive_accuracy(
@@ -334,7 +334,26 @@ def _shares(true: npt.NDArray[Any], weights: Floats) -> tuple[npt.NDArray[Any], 
     return classes, np.asarray(np.bincount(codes, weights=weights), dtype=np.float64)
 
 
-def _last_smallest(share: Floats) -> int:
+def least_weighty(share: Floats) -> int:
+    """The class of least weight; of classes that are tied, the last.
+
+    Parameters
+    ----------
+    share : ndarray of shape (n_classes,)
+        Weight of each class.
+
+    Returns
+    -------
+    int
+        Its place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.imbalance.metrics import least_weighty
+    >>> least_weighty(np.array([2.0, 1.0, 3.0, 1.0]))
+    3
+    """
     return int(np.flatnonzero(share == share.min())[-1])
 
 
@@ -348,7 +367,7 @@ def _split(
         return _Split(true == pos_label, predicted == pos_label, weights)
     classes, share = _shares(true, weights)
     if len(classes) > 1:
-        positive = classes[_last_smallest(share)]
+        positive = classes[least_weighty(share)]
         return _Split(true == positive, predicted == positive, weights)
     negative = true[0]
     if zero_division == "warn":

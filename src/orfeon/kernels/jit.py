@@ -76,16 +76,6 @@ def kernel(function: FunctionT) -> FunctionT:
     return compiled
 
 
-def summing_kernel(function: FunctionT) -> FunctionT:
-    """Compile a kernel whose sums may be taken in the order that the machine likes best.
-
-    The order is chosen when it is compiled, so that a machine always gives the same sum.
-    """
-    options = {**_OPTIONS, "fastmath": {"reassoc", "contract", "nsz"}}
-    compiled: FunctionT = _cached_by_all_sources(numba.njit(**options)(function))
-    return compiled
-
-
 def step(function: FunctionT) -> FunctionT:
     """Compile a function that only kernels call."""
     compiled: FunctionT = _cached_by_all_sources(numba.njit(**_OPTIONS, **_NO_WRAPPERS)(function))

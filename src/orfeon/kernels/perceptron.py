@@ -4,7 +4,7 @@ Inputs are extended (the last is -1, so that the last weight is a threshold) and
 parallel perceptron is a matrix, a row of weights for each perceptron; its output is the sum of
 their signs, cut at +-rho and divided by it. Zero counts as positive.
 
-What one example asks of one perceptron is a number times its inputs, see ``_pull``. It is the whole
+What one example asks of one perceptron is a number times its inputs, see ``_ask``. It is the whole
 rule; the rest of this file adds such terms up.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.jit import inlined, summing_kernel
+from orfeon.kernels.jit import inlined, kernel
 
 #: How the learning rate goes on: it falls with the root of the epoch, follows the error, or stays.
 FALLING, FOLLOWING, CONSTANT = 0, 1, 2
@@ -27,12 +27,23 @@ WIDEN, NARROW = 0.25, -0.75
 
 @inlined
 def _activate(inputs, row, weights, activations):
-    """Weighted sum of a row's inputs, for each perceptron."""
+    """Weighted sum of a row's inputs, for each perceptron.
+
+    In four sums side by side, which is quick, and the same on all machines: training is chaotic,
+    so that a last bit decides what is learnt.
+    """
+    n_inputs = weights.shape[1]
+    n_fours = n_inputs - n_inputs % 4
     for h in range(weights.shape[0]):
-        total = 0.0
-        for d in range(weights.shape[1]):
-            total += weights[h, d] * inputs[row, d]
-        activations[h] = total
+        a, b, c, e = 0.0, 0.0, 0.0, 0.0
+        for d in range(0, n_fours, 4):
+            a += weights[h, d] * inputs[row, d]
+            b += weights[h, d + 1] * inputs[row, d + 1]
+            c += weights[h, d + 2] * inputs[row, d + 2]
+            e += weights[h, d + 3] * inputs[row, d + 3]
+        for d in range(n_fours, n_inputs):
+            a += weights[h, d] * inputs[row, d]
+        activations[h] = (a + b) + (c + e)
 
 
 @inlined
@@ -45,40 +56,23 @@ def _output(activations, rho):
 
 
 @inlined
-def _pull(activation, is_high, is_low, margin, margin_weight, pushes_wrong):
-    """What an example asks of a perceptron: the factor of its inputs.
+def _ask(activation, is_high, is_low, margin, margin_weight, pushes_wrong):
+    """What an example asks of a perceptron: the factor of its inputs, its energy, if it is within.
 
     An output that is too high wants the perceptrons that say +1 to come down, one that is too low
-    those that say -1 to come up. Where it is neither, activations within the margin are to leave
-    zero; in Auer's rule also those that speak against a wrong output.
+    those that say -1 to come up. Activations within the margin are to leave zero where the output
+    is right; in Auer's rule also where it is wrong but the perceptron is not to blame.
     """
-    if activation >= 0:
-        if is_high:
-            return -1.0
-        if activation < margin and (pushes_wrong or not is_low):
-            return margin_weight
-    else:
-        if is_low:
-            return 1.0
-        if activation > -margin and (pushes_wrong or not is_high):
-            return -margin_weight
-    return 0.0
-
-
-@inlined
-def _is_within(activation, is_high, is_low, margin, pushes_wrong):
-    """Whether the margin should be narrower for this activation."""
-    if activation >= 0:
-        return activation < margin and not is_high and (pushes_wrong or not is_low)
-    return activation >= -margin and not is_low and (pushes_wrong or not is_high)
-
-
-@inlined
-def _loss(activation, pull, margin, margin_weight):
-    """What the energy has of an example and a perceptron that it pulls at."""
-    if (activation >= 0) == (pull < 0):  # pulled to the other side of zero
-        return abs(activation)
-    return margin_weight * (margin - abs(activation))
+    says_high = activation >= 0
+    size = abs(activation)
+    if is_high if says_high else is_low:
+        return -1.0 if says_high else 1.0, size, False
+    if pushes_wrong or not (is_high or is_low):
+        if size < margin:
+            pull = margin_weight if says_high else -margin_weight
+            return pull, margin_weight * (margin - size), True
+        return 0.0, 0.0, size == margin and not says_high
+    return 0.0, 0.0, False
 
 
 @inlined
@@ -96,11 +90,11 @@ def _visit(
     energy = 0.0
     n_within = 0
     for h in range(weights.shape[0]):
-        pulls[h] = _pull(activations[h], is_high, is_low, margin, margin_weight, pushes_wrong)
-        if pulls[h] != 0:
-            energy += _loss(activations[h], pulls[h], margin, margin_weight)
-        if _is_within(activations[h], is_high, is_low, margin, pushes_wrong):
-            n_within += 1
+        pulls[h], its_energy, is_within = _ask(
+            activations[h], is_high, is_low, margin, margin_weight, pushes_wrong
+        )
+        energy += its_energy
+        n_within += is_within
     widening = WIDEN if n_within == 0 else NARROW
     return energy, widening, 1.0 if is_high or is_low else 0.0
 
@@ -111,7 +105,7 @@ def _add_inputs(inputs, row, factor, total, h):
         total[h, d] += factor * inputs[row, d]
 
 
-@summing_kernel
+@kernel
 def batch_pass(
     inputs, targets, example_weights, weights, margin, margin_weight, tolerance, rho,
     pushes_wrong, update,
@@ -179,7 +173,7 @@ def _move(weights, update, rate):
                 weights[h, d] /= norm
 
 
-@summing_kernel
+@kernel
 def batch_epochs(
     inputs, targets, example_weights, weights, state, initial_rate, schedule, tunes_margin,
     margin_weight, tolerance, rho, pushes_wrong, stops, energies, errors,
@@ -211,7 +205,7 @@ def batch_epochs(
     return energies.shape[0]
 
 
-@summing_kernel
+@kernel
 def incremental_epoch(
     inputs, targets, example_weights, order, weights, state, initial_rate, schedule, tunes_margin,
     margin_weight, tolerance, rho, pushes_wrong,
@@ -255,7 +249,7 @@ def incremental_epoch(
     return energy + _norm_energy(weights), error
 
 
-@summing_kernel
+@kernel
 def activate(inputs, weights, activations):
     """Activations of shape (n_rows, n_perceptrons), each row by itself alone."""
     its = np.empty(weights.shape[0])

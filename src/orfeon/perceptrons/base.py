@@ -229,12 +229,14 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
             return p_delta.train(
                 problem.of(inputs), problem.targets, its_weights, start,
                 self._rule(float(its_weights.sum())), n_epochs or self.max_iter, rng,
-                None if progress is None else progress.update_and_ask,
+                None if progress is None or not progress.is_heard else progress.update_and_ask,
             )  # fmt: skip
 
-        problems = enumerate(self._problems(y, n_classes))
+        problems = list(enumerate(self._problems(y, n_classes)))
+        if len(problems) < 2:
+            return [train_one(*one) for one in problems]
         jobs = Parallel(n_jobs=getattr(self, "n_jobs", None), require="sharedmem")
-        return list(jobs(delayed(train_one)(index, problem) for index, problem in problems))
+        return list(jobs(delayed(train_one)(*one) for one in problems))
 
     def _take(self, courses: list[Course], *, adds: bool = False) -> None:
         """Take over what was learnt."""

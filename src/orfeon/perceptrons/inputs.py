@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.schema import Schema
+from orfeon.schema import Categories, Schema
 
 Floats = npt.NDArray[np.float64]
 
@@ -17,6 +17,8 @@ Floats = npt.NDArray[np.float64]
 _LARGEST = 1e100
 #: A power of two; numbers times it are far enough from the largest floats.
 _SMALLER = 2.0**-64
+#: Rows that are made inputs of at once.
+_ROWS = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -25,9 +27,10 @@ class Inputs:
 
     Parameters
     ----------
-    n_codes : tuple of int
-        For each attribute, the number of its categories, each of which becomes an input of 0 or 1;
-        0 where the attribute is ordered and an input itself.
+    codes : tuple
+        For each attribute, the codes of its categories that become inputs of 0 and 1: all, but of
+        two only the second, for the other would say the same. None where the attribute is ordered
+        and an input itself.
     centres : ndarray of shape (n_inputs - 1,)
         What stands in for missing values; subtracted if inputs are standardised.
     spreads : ndarray of shape (n_inputs - 1,)
@@ -41,17 +44,17 @@ class Inputs:
     --------
     >>> import numpy as np
     >>> from orfeon.perceptrons.inputs import Inputs
-    >>> from orfeon.schema import Schema
+    >>> from orfeon.schema import Categories, Schema
     >>> X = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, 1.0]])
     >>> schema = Schema((None, ("no", "yes")))
     >>> inputs = Inputs.learn(X, schema, np.ones(3), standardize=True, divide=False)
     >>> inputs.of(X).round(2)
-    array([[-1.  ,  1.41, -1.41, -1.  ],
-           [ 1.  , -0.71,  0.71, -1.  ],
-           [ 0.  , -0.71,  0.71, -1.  ]])
+    array([[-1.  , -1.41, -1.  ],
+           [ 1.  ,  0.71, -1.  ],
+           [ 0.  ,  0.71, -1.  ]])
     """
 
-    n_codes: tuple[int, ...]
+    codes: tuple[tuple[int, ...] | None, ...]
     centres: Floats
     spreads: Floats
     standardize: bool
@@ -82,15 +85,15 @@ class Inputs:
         Inputs
             What was learnt.
         """
-        n_codes = tuple(0 if seen is None else len(seen) for seen in schema.categories)
-        n_inputs = sum(max(n, 1) for n in n_codes) + 1
+        codes = tuple(_input_codes(seen) for seen in schema.categories)
+        n_inputs = sum(1 if its is None else len(its) for its in codes) + 1
         centres, spreads = np.zeros(n_inputs - 1), np.ones(n_inputs - 1)
-        plain = cls(n_codes, centres, spreads, False, 1.0)
+        plain = cls(codes, centres, spreads, False, 1.0)
         for place, column in plain._columns(X):
             centres[place], spread = _mean_and_deviation(column, weights)
             if standardize:
                 spreads[place] = spread
-        return cls(n_codes, centres, spreads, standardize, np.sqrt(n_inputs) if divide else 1.0)
+        return cls(codes, centres, spreads, standardize, np.sqrt(n_inputs) if divide else 1.0)
 
     @property
     def n_inputs(self) -> int:
@@ -111,6 +114,14 @@ class Inputs:
             Inputs. What is missing, or a category not seen in training, is at the mean.
         """
         inputs = np.empty((len(X), self.n_inputs))
+        # Some rows at a time, which stay at hand while their columns are gone through.
+        for first in range(0, len(X), _ROWS):
+            some = slice(first, first + _ROWS)
+            self._fill(X[some], inputs[some])
+        return inputs
+
+    def _fill(self, X: Floats, inputs: Floats) -> None:
+        """Write the inputs for some rows."""
         inputs[:, -1] = -1.0 / self.divisor
         for place, column in self._columns(X):
             centre, spread = self.centres[place], self.spreads[place]
@@ -122,19 +133,29 @@ class Inputs:
                 if self.standardize:
                     filled -= centre * unit
                 inputs[:, place] = filled / (spread * unit * self.divisor)
-        return np.clip(inputs, -_LARGEST, _LARGEST, out=inputs)
+        np.clip(inputs, -_LARGEST, _LARGEST, out=inputs)
 
     def _columns(self, X: Floats) -> Iterator[tuple[int, Floats]]:
         """Each input's place and its values as they are in the table, missing ones as NaN."""
         place = 0
-        for attribute, n_codes in enumerate(self.n_codes):
-            values = X[:, attribute]
-            if n_codes == 0:
+        for attribute, codes in enumerate(self.codes):
+            # A column of a matrix of rows is far apart in memory; it is gone through many times.
+            values = np.ascontiguousarray(X[:, attribute])
+            if codes is None:
                 yield place, values
+                place += 1
+                continue
             gaps = np.isnan(values)
-            for code in range(n_codes):
-                yield place + code, np.where(gaps, np.nan, values == code)
-            place += max(n_codes, 1)
+            for code in codes:
+                yield place, np.where(gaps, np.nan, values == code)
+                place += 1
+
+
+def _input_codes(categories: Categories) -> tuple[int, ...] | None:
+    """The categories of an attribute that become inputs, by their codes."""
+    if categories is None:
+        return None
+    return (1,) if len(categories) == 2 else tuple(range(len(categories)))
 
 
 def _mean_and_deviation(column: Floats, weights: Floats) -> tuple[float, float]:

@@ -45,7 +45,7 @@ _SCHEDULES = {
 }
 #: Learning rate of batch updates, which are sums over the examples, and their weight up to which
 #: it is stable; beyond, it falls as the sums grow.
-_LARGEST_RATE, _STABLE_WEIGHT = 0.01, 900.0
+_LARGEST_RATE, _STABLE_WEIGHT = 0.01, 700.0
 #: Products of a row's inputs and weights between two reports of progress, and the share of the
 #: epochs: who asks to stop is heard soon.
 _BETWEEN_REPORTS, _LONGEST_SHARE = 1 << 27, 0.05
@@ -162,13 +162,13 @@ def stable_rate(total_weight: float) -> float:
     Returns
     -------
     float
-        0.01 up to 900 examples, then less as there are more.
+        0.01 up to 700 examples, then less as there are more.
 
     Examples
     --------
     >>> from orfeon.perceptrons.p_delta import stable_rate
     >>> stable_rate(700), stable_rate(6480)
-    (0.01, 0.00138...)
+    (0.01, 0.00108...)
     """
     return float(_LARGEST_RATE * (_STABLE_WEIGHT / max(_STABLE_WEIGHT, total_weight)))
 

@@ -29,7 +29,7 @@ Floats = npt.NDArray[np.float64]
 _RATE_OF_ALL = 3.0
 
 
-@documented()
+@documented(p_delta_margin="0.12")
 class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron):
     """Numbers as the mean vote of many perceptrons that are trained together.
 
@@ -44,7 +44,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         Predictions are right that err by no more than this share of the range of the targets.
     <p_delta>
     eta0 : float or "auto", default="auto"
-        Initial learning rate; "auto" is 0.03, or 27 over the weight of the examples if that is
+        Initial learning rate; "auto" is 0.03, or 21 over the weight of the examples if that is
         less, over the number of perceptrons.
     <p_delta_margin>
     init : float or "unit", default="unit"
@@ -103,7 +103,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         eta0: float | Literal["auto"] = "auto",
         margin: float = 0.05,
         tune_margin: bool = True,
-        margin_weight: float = 0.1,
+        margin_weight: float = 0.12,
         standardize: bool = True,
         divide_inputs: bool = True,
         init: float | Literal["unit"] = "unit",
