@@ -71,8 +71,8 @@ class SelectionHistoryDisplay:
     >>> model = PPTSSClassifier(random_state=0).fit(X, y)
     >>> display = SelectionHistoryDisplay.from_estimator(model)
     >>> print(display.ax_.get_title())
-    Round 2 of PPTSS is kept: 75 of 1000 examples, g from 80.2 to 87.1%
-    It ended because g or acc+ fell
+    Round ... of PPTSS is kept: ... of 1000 examples, g from ... to ...%
+    It ended because ...
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
