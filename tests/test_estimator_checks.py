@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_regressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.shared import assert_same_forest, public_estimators
 
@@ -27,10 +27,15 @@ from orfeon import (
     CARTRegressor,
     ClassSwitchingClassifier,
     CombinedMultipleModels,
+    CostThresholdClassifier,
     FlippingClassifier,
     GradientBoostingRegressor,
     IGPTreeClassifier,
     OutputSmearingRegressor,
+    ParallelPerceptronClassifier,
+    ParallelPerceptronRegressor,
+    PPBoostClassifier,
+    PPTSSClassifier,
     PrunedClassifier,
     PrunedRegressor,
     WaggingClassifier,
@@ -78,6 +83,12 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"estimator": CARTRegressor(pruning="cv", n_folds=3), "bootstrap": "balanced"},
         {"bootstrap": False, "max_samples": 0.5},
     ],
+    "BalancedSubsetsClassifier": [
+        {"sampling": "random", "ratio": 2.0, "n_estimators": 3, "estimator": C45Classifier()},
+        {"voting": "soft", "ratio": 0.5},
+    ],
+    "CostSensitiveClassifier": [{"estimator": C45Classifier()}],
+    "CostThresholdClassifier": [{"estimator": CARTClassifier(max_depth=4)}],
     "DoubleBaggingClassifier": [{"estimator": C45Classifier(), "voting": "soft"}],
     "ExtraTreesClassifier": [{"max_features": 1, "bootstrap": True, "class_weight": "balanced"}],
     "FilterBoostClassifier": [{"sampling": "weights", "depth": 2}, {"sampling": "resample"}],
@@ -93,6 +104,25 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"n_iter_no_change": 3, "subsample": 0.7},
     ],
     "IGPEnsembleClassifier": [{"criterion": "entropy", "class_weight": "balanced"}],
+    "PPBoostClassifier": [
+        {"mode": "adaboost", "sampling": "resample", "on_failure": "stop"},
+        {"mode": "negative", "on_failure": "bootstrap", "quasi_noisy": "all"},
+        {"mode": "positive", "n_iter_no_change": 2, "validation_fraction": 0.3},
+    ],
+    "PPTSSClassifier": [
+        {"keep_quasi_noisy": True, "quasi_noisy": "vote"},
+        {"estimator": ParallelPerceptronClassifier(mode="incremental"), "max_rounds": 3},
+    ],
+    "ParallelPerceptronClassifier": [
+        {"mode": "incremental", "rule": "p_delta"},
+        {"learning_rate": "adaptive", "early_stopping": True, "divide_inputs": False},
+        {"multi_class": "one_vs_one", "class_weight": "balanced", "init": "unit"},
+        {"tune_margin": False, "learning_rate": "constant", "n_perceptrons": 1},
+    ],
+    "ParallelPerceptronRegressor": [
+        {"mode": "incremental", "divide_inputs": False},
+        {"rule": "p_delta", "standardize": False},
+    ],
     "PartitionedClassifier": [{"n_partitions": 2, "n_estimators": 2}],
     "PrunedClassifier": [
         {"estimator": SMALL_BAG, "on": "out_of_bag", "rule": "reduce_error", "keep": 2},
@@ -157,6 +187,15 @@ LEAVES_TIES = ("max_leaf_nodes", "max_depth")
 MAY_LEAVE_THE_RANGE = (OutputSmearingRegressor, GradientBoostingRegressor)
 
 
+#: They consist of no trees: tests/perceptrons asks them for the same promises.
+PERCEPTRONS = (
+    ParallelPerceptronClassifier,
+    ParallelPerceptronRegressor,
+    PPBoostClassifier,
+    PPTSSClassifier,
+)
+
+
 def make(estimator: Any, setting: dict[str, Any]) -> Any:
     """An estimator with a setting; ensembles are small ones, as far as they learn anything then."""
     n_members = 51 if estimator in (ClassSwitchingClassifier, FlippingClassifier) else 3
@@ -168,7 +207,7 @@ def make(estimator: Any, setting: dict[str, Any]) -> Any:
     if estimator is CombinedMultipleModels:
         few = {"ensemble": BaggingClassifier(C45Classifier(), n_estimators=5), "n_generated": 200}
     accepted = estimator().get_params()
-    if "learning_rate" in accepted:  # a few small steps lead nowhere
+    if isinstance(accepted.get("learning_rate"), float):  # a few small steps lead nowhere
         few = {"n_estimators": 10, "learning_rate": 0.5}
     return estimator(**{name: few[name] for name in few if name in accepted} | setting)
 
@@ -183,9 +222,10 @@ def every_setting(ties: bool = True) -> list[Any]:
     ]
 
 
-each_setting = pytest.mark.parametrize("estimator", every_setting(), ids=str)
+WITH_TREES = [e for e in every_setting() if not isinstance(e, PERCEPTRONS)]
+each_setting = pytest.mark.parametrize("estimator", WITH_TREES, ids=str)
 each_classifier = pytest.mark.parametrize(
-    "estimator", [e for e in every_setting() if not is_regressor(e)], ids=str
+    "estimator", [e for e in WITH_TREES if not is_regressor(e)], ids=str
 )
 
 
@@ -449,6 +489,8 @@ def test_one_class_or_one_value_is_a_leaf(estimator):
 @each_classifier
 def test_the_prediction_is_the_likeliest_class_and_in_a_tie_one_of_them(estimator, waveform):
     X, y = waveform
+    if isinstance(estimator, CostThresholdClassifier):  # all errors cost the same
+        estimator = clone(estimator).set_params(costs=1.0 - np.eye(3))
     fitted = estimator.set_params(random_state=0).fit(X[:80], y[:80])
     shares = fitted.predict_proba(X)
     chosen = shares[np.arange(len(X)), fitted.predict(X)]
