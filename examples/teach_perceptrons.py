@@ -112,8 +112,7 @@ def draw_pictures(folder: Path) -> None:
     mpl.use("agg")
     from matplotlib import pyplot
 
-    from orfeon.inspection.perceptron_categories import PerceptronCategoriesDisplay
-    from orfeon.inspection.selection_history import SelectionHistoryDisplay
+    from orfeon.inspection import PerceptronCategoriesDisplay, SelectionHistoryDisplay
 
     X, y = clouds()
     plain = ParallelPerceptronClassifier(random_state=0).fit(X, y)

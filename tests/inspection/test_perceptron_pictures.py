@@ -13,12 +13,12 @@ from sklearn.exceptions import NotFittedError
 
 from orfeon import ParallelPerceptronClassifier, PPBoostClassifier, PPTSSClassifier, PPTSSSampler
 from orfeon.datasets import make_gaussian_clouds
-from orfeon.inspection.perceptron_categories import (
+from orfeon.inspection import (
     PerceptronCategories,
     PerceptronCategoriesDisplay,
+    SelectionHistoryDisplay,
     perceptron_categories,
 )
-from orfeon.inspection.selection_history import SelectionHistoryDisplay
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -443,10 +443,10 @@ import sys
 sys.modules["matplotlib"] = None
 from orfeon import PPTSSClassifier
 from orfeon.datasets import make_gaussian_clouds
-from orfeon.inspection.perceptron_categories import (
+from orfeon.inspection import (
     PerceptronCategoriesDisplay, perceptron_categories,
 )
-from orfeon.inspection.selection_history import SelectionHistoryDisplay
+from orfeon.inspection import SelectionHistoryDisplay
 X, y = make_gaussian_clouds(200, random_state=0)
 model = PPTSSClassifier(random_state=0).fit(X, y)
 data = perceptron_categories(model, X, y)

@@ -1,4 +1,4 @@
-"""Seeing why an ensemble works: theory, and what its members say of the data."""
+"""Seeing why an ensemble works: theory, what its members say of the data, and pictures."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 #: Public names and the modules they live in; imported on first use.
 _HOMES = {
+    "PerceptronCategories": "example_categories",
+    "PerceptronCategoriesDisplay": "example_categories",
+    "SelectionHistoryDisplay": "selection_history",
     "condorcet_error": "theory",
     "forest_weights": "neighbourhood",
     "outlier_scores": "neighbourhood",
+    "perceptron_categories": "example_categories",
     "proximities": "neighbourhood",
     "switching_error": "theory",
     "switching_error_curve": "theory",
@@ -18,7 +22,13 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from orfeon.inspection.example_categories import (
+        PerceptronCategories,
+        PerceptronCategoriesDisplay,
+        perceptron_categories,
+    )
     from orfeon.inspection.neighbourhood import forest_weights, outlier_scores, proximities
+    from orfeon.inspection.selection_history import SelectionHistoryDisplay
     from orfeon.inspection.theory import (
         condorcet_error,
         switching_error,
@@ -28,9 +38,13 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "PerceptronCategories",
+    "PerceptronCategoriesDisplay",
+    "SelectionHistoryDisplay",
     "condorcet_error",
     "forest_weights",
     "outlier_scores",
+    "perceptron_categories",
     "proximities",
     "switching_error",
     "switching_error_curve",

@@ -66,7 +66,7 @@ class SelectionHistoryDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import PPTSSClassifier
     >>> from orfeon.datasets import make_gaussian_clouds
-    >>> from orfeon.inspection.selection_history import SelectionHistoryDisplay
+    >>> from orfeon.inspection import SelectionHistoryDisplay
     >>> X, y = make_gaussian_clouds(1000, random_state=0)
     >>> model = PPTSSClassifier(random_state=0).fit(X, y)
     >>> display = SelectionHistoryDisplay.from_estimator(model)

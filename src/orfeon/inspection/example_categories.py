@@ -144,7 +144,7 @@ def perceptron_categories(
     --------
     >>> from orfeon import PPTSSClassifier
     >>> from orfeon.datasets import make_gaussian_clouds
-    >>> from orfeon.inspection.perceptron_categories import perceptron_categories
+    >>> from orfeon.inspection import perceptron_categories
     >>> X, y = make_gaussian_clouds(1000, random_state=0)
     >>> model = PPTSSClassifier(random_state=0).fit(X, y)
     >>> found = perceptron_categories(model, X, y)
@@ -263,7 +263,7 @@ class PerceptronCategoriesDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import PPTSSClassifier
     >>> from orfeon.datasets import make_gaussian_clouds
-    >>> from orfeon.inspection.perceptron_categories import PerceptronCategoriesDisplay
+    >>> from orfeon.inspection import PerceptronCategoriesDisplay
     >>> X, y = make_gaussian_clouds(1000, random_state=0)
     >>> model = PPTSSClassifier(random_state=0).fit(X, y)
     >>> display = PerceptronCategoriesDisplay.from_estimator(model, X, y)
