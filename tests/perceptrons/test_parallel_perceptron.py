@@ -514,3 +514,20 @@ def test_callbacks_hear_each_epoch_and_may_stop(mode):
     stopped = clone(model).set_callbacks(Recorder(stop_after=8)).fit(X, y)
     assert stopped.n_iter_ == 10  # they are told every fifth epoch
     assert_same_model(stopped, clone(model).set_params(max_iter=10).fit(X, y))
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "multi_class"), [(5, "one_vs_rest"), (30, "one_vs_one"), (300, "one_vs_rest")]
+)
+def test_any_number_of_classes(n_classes, multi_class):
+    X = np.random.default_rng(7).normal(size=(3 * n_classes + 20, 3))
+    y = np.arange(len(X)) % n_classes + 100
+    model = ParallelPerceptronClassifier(multi_class=multi_class, max_iter=20, random_state=0)
+    model.fit(X, y)
+    assert model.classes_.tolist() == list(range(100, 100 + n_classes))
+    n_problems = n_classes if multi_class == "one_vs_rest" else n_classes * (n_classes - 1) // 2
+    assert model.weights_.shape == (n_problems, 3, 4)
+    shares = model.predict_proba(X)
+    assert shares.shape == (len(X), n_classes)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
+    np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], model.predict(X))

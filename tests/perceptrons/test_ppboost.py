@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from tests.perceptrons.models import (
     BOOSTED,
-    N_ROWS,
     assert_same_model,
     classes,
     examples,
@@ -360,7 +359,7 @@ def test_verbose_and_callbacks(clouds, capsys):
 
 @pytest.mark.parametrize("n_rows", [2, 3, 5])
 def test_a_few_rows_are_enough(n_rows):
-    X, _ = examples(N_ROWS)
+    X, _ = examples()
     model = PPBoostClassifier(n_estimators=3, random_state=0).fit(
         X[:n_rows], [0, 1, 0, 0, 1][:n_rows]
     )
