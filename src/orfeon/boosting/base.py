@@ -33,6 +33,7 @@ from orfeon.forest import Forest
 from orfeon.importance import impurity_importances
 from orfeon.members import concatenate
 from orfeon.progress import Progress, report_progress
+from orfeon.restoring import restored_on_failure
 from orfeon.seeding import seed_sequence
 
 Floats = npt.NDArray[np.float64]
@@ -201,7 +202,7 @@ class BoostedEnsemble(Ensemble):
             The fitted ensemble.
         """
         before = Before.of(self)
-        with before.restored_on_failure(self):
+        with restored_on_failure(self):
             self.estimator_ = self._base()
             self._check_base()
             data, examples = self._read_all(X, y, sample_weight)

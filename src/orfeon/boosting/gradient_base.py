@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -42,6 +41,7 @@ from orfeon.forest import Forest
 from orfeon.growth import Growth
 from orfeon.growth.residuals import ExactTrees, ResidualTrees
 from orfeon.progress import Progress, report_progress
+from orfeon.restoring import restored_on_failure
 from orfeon.table import Table
 from orfeon.tabular import are_counts
 from orfeon.tabular import n_examples as count_examples
@@ -180,7 +180,7 @@ class GradientBoosting(Ensemble):
         self
             The fitted ensemble.
         """
-        with self._restored_on_failure() as before:
+        with restored_on_failure(self) as before:
             of_trees = {name: getattr(self, name) for name in _OF_TREES}
             self.estimator_ = CARTRegressor(**of_trees)
             data = self._read(X, y, sample_weight)
@@ -198,17 +198,6 @@ class GradientBoosting(Ensemble):
             ) as progress:
                 self._fit(sample, loss, model, progress)
         return self
-
-    @contextmanager
-    def _restored_on_failure(self) -> Iterator[dict[str, Any]]:
-        """Leave the estimator as it was when a fit fails or is interrupted."""
-        before = dict(self.__dict__)
-        try:
-            yield before
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _go_on_from(self, before: dict[str, Any], loss: Loss) -> AdditiveModel | None:
         """The model that a warm start goes on from."""

@@ -26,6 +26,7 @@ from orfeon.ensembles.warm_start import Before
 from orfeon.growth.blocks import MOST, run_in_blocks
 from orfeon.members import concatenate
 from orfeon.progress import Progress, report_progress
+from orfeon.restoring import restored_on_failure
 from orfeon.seeding import seed_sequence
 from orfeon.tabular import are_counts
 from orfeon.trees.base import BaseTree
@@ -111,7 +112,7 @@ class IndependentEnsemble(Ensemble):
             The fitted ensemble.
         """
         before = Before.of(self)
-        with before.restored_on_failure(self):
+        with restored_on_failure(self):
             self.estimator_ = self._base()
             self._check_base()
             data, examples = self._read_all(X, y, sample_weight)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -31,16 +29,6 @@ class Before:
         """Take note of a fitted ensemble before it is fitted again."""
         warm = getattr(ensemble, "warm_start", False) and hasattr(ensemble, "members_")
         return cls(ensemble.members_ if warm else None, dict(ensemble.__dict__))
-
-    @contextmanager
-    def restored_on_failure(self, ensemble: Ensemble) -> Iterator[None]:
-        """Give an ensemble back as it was when what it is given is refused."""
-        try:
-            yield
-        except BaseException:
-            ensemble.__dict__.clear()
-            ensemble.__dict__.update(self._state)
-            raise
 
     def check(self, ensemble: Ensemble, n_members: int) -> int:
         """How many members are kept; refuses fewer members than there are, and other data."""
