@@ -28,7 +28,7 @@ from orfeon.ensembles.leaving_out import Importance, LeavingOut
 from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.training import Recipe
 from orfeon.ensembles.voting import CLASSIFIER, Voting, VotingClassifierMixin
-from orfeon.imbalance.metrics import minority_class
+from orfeon.imbalance.metrics import least_weighty
 from orfeon.trees import CARTClassifier
 
 Integers = npt.NDArray[np.int64]
@@ -91,7 +91,7 @@ def divide(examples: Examples, ratio: float) -> Division:
     # Equal weights are counted, so that no unit of weight makes a difference.
     weights = None if examples.are_equal else examples.weights
     mass = np.bincount(labels, weights=weights, minlength=len(rows)).astype(np.float64)
-    smallest = int(minority_class(labels, weights))
+    smallest = least_weighty(mass)
     wanted = np.rint(np.minimum(ratio * mass[smallest] * (counts / mass), counts))
     sizes = np.maximum(wanted.astype(np.int64), 1)
     sizes[smallest] = counts[smallest]
