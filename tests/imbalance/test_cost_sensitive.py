@@ -30,9 +30,9 @@ from tests.ensembles.twins import Remembering
 from tests.shared import assert_same_forest
 
 from orfeon import BaggingClassifier, C45Classifier, CARTClassifier, CARTRegressor
-from orfeon.imbalance.cost_sensitive import read_costs
 from orfeon.imbalance.cost_threshold import CostThresholdClassifier
 from orfeon.imbalance.cost_weights import CostSensitiveClassifier
+from orfeon.imbalance.costs import read_costs
 from orfeon.imbalance.metrics import geometric_mean, positive_accuracy
 
 WRAPPERS = [CostSensitiveClassifier, CostThresholdClassifier]

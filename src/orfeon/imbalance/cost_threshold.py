@@ -29,7 +29,8 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from orfeon.ensembles.bagging import BaggingClassifier
-from orfeon.imbalance.cost_sensitive import CostClassifier, read_costs
+from orfeon.imbalance.cost_classifier import CostClassifier
+from orfeon.imbalance.costs import read_costs
 from orfeon.tabular import are_counts
 
 Floats = npt.NDArray[np.float64]

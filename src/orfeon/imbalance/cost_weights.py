@@ -28,7 +28,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from orfeon.ensembles.units import MAX_UNITS
-from orfeon.imbalance.cost_sensitive import CostClassifier, _inner_has, read_costs
+from orfeon.imbalance.cost_classifier import CostClassifier, inner_has
+from orfeon.imbalance.costs import read_costs
 from orfeon.tabular import are_counts, class_factors
 from orfeon.trees import CARTClassifier
 
@@ -161,7 +162,7 @@ class CostSensitiveClassifier(CostClassifier):
         """
         return np.asarray(self._inner().predict(X))
 
-    @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(inner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities among the weighted examples, not among those to be expected.
 
@@ -177,7 +178,7 @@ class CostSensitiveClassifier(CostClassifier):
         """
         return np.asarray(self._inner().predict_proba(X))
 
-    @available_if(_inner_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    @available_if(inner_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of :meth:`predict_proba`.
 
@@ -193,7 +194,7 @@ class CostSensitiveClassifier(CostClassifier):
         """
         return np.asarray(self._inner().predict_log_proba(X))
 
-    @available_if(_inner_has("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(inner_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
         """Scores of the classifier.
 
