@@ -445,7 +445,8 @@ def test_parameters_come_and_go(model):
 
 def test_in_pipelines_searches_and_other_ensembles(easy):
     X, y = easy
-    pipeline = make_pipeline(StandardScaler(), ParallelPerceptronClassifier(max_iter=20))
+    model = ParallelPerceptronClassifier(max_iter=20, random_state=0)
+    pipeline = make_pipeline(StandardScaler(), model)
     assert cross_val_score(pipeline, X, y, cv=3).min() > 0.97
     search = GridSearchCV(
         ParallelPerceptronClassifier(max_iter=10, random_state=0),

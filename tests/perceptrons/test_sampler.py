@@ -193,23 +193,23 @@ def test_sparse_examples_stay_sparse(form):
 
 
 @pytest.mark.parametrize(
-    "classifier", [RandomForestClassifier(n_estimators=10), CARTClassifier(), LogisticRegression()]
+    "classifier",
+    [
+        RandomForestClassifier(n_estimators=10, random_state=0),
+        CARTClassifier(random_state=0),
+        LogisticRegression(),
+    ],
+    ids=lambda classifier: type(classifier).__name__,
 )
 def test_in_front_of_classifiers(clouds, classifier):
+    """The classifier is trained on the few, and all rows are predicted."""
     X, y = clouds
     model = make_pipeline(PPTSSSampler(random_state=0), clone(classifier))
-    scores = cross_val_score(model, X, y, cv=3)
-    assert len(scores) == 3
-    assert scores.mean() > 0.6
     X_few, y_few = PPTSSSampler(random_state=0).fit_resample(X, y)
-    model.fit(X, y)
-    assert model[-1].n_features_in_ == 2
-    # The classifier saw the few, and all rows are predicted.
-    assert model.predict(X).shape == (600,)
-    if isinstance(classifier, LogisticRegression):
-        np.testing.assert_array_equal(
-            model.predict(X), clone(classifier).fit(X_few, y_few).predict(X)
-        )
+    alone = clone(classifier).fit(X_few, y_few)
+    np.testing.assert_array_equal(model.fit(X, y).predict(X), alone.predict(X))
+    scores = cross_val_score(model, X, y, cv=3, error_score="raise")
+    assert ((scores > 0) & (scores <= 1)).all()
 
 
 def test_its_settings_can_be_searched_for(clouds):
