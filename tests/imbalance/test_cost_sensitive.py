@@ -418,6 +418,72 @@ def test_dear_errors_are_made_less_often(wrapper):
     assert found[2] > found[0] + 0.1
 
 
+# -- fits that fail --------------------------------------------------------------------------------
+
+
+class Interrupted(GaussianNB):
+    """Is interrupted while it learns from examples that are marked."""
+
+    def fit(self, X, y, sample_weight=None):
+        if (np.asarray(X) > 1e6).any():
+            raise KeyboardInterrupt
+        return super().fit(X, y, sample_weight)
+
+
+def second_fits(X, y):
+    """Fits that fail: new costs or None, a training set, and what is raised."""
+    three = np.arange(len(y)) % 3
+    marked = np.column_stack([X, np.full(len(y), 1e9)])  # one attribute more than before
+    return {
+        "costs of no class": ({"no such class": 2.0}, X, three, ValueError),
+        "costs of another shape": ([[0, 1], [1, 0]], X, three, ValueError),
+        "missing class": (None, X, np.where(y == 1, np.nan, 0.0), ValueError),
+        "rows of another number": (None, X, three[1:], ValueError),
+        "attributes missing": (None, np.full_like(X, np.nan), three, ValueError),
+        "interrupted": (None, marked, three, KeyboardInterrupt),
+    }
+
+
+@each_wrapper
+@pytest.mark.parametrize("case", second_fits(*unbalanced(9)))
+def test_a_fit_that_fails_leaves_the_classifier_as_it_was(wrapper, case):
+    pandas = pytest.importorskip("pandas")
+    X, y = unbalanced()
+    frame = pandas.DataFrame(X, columns=list("abc"))
+    model = wrapper(Interrupted(), "balanced").fit(frame, y)
+    before, decided = dict(vars(model)), model.predict(frame)
+    costs, X_bad, y_bad, error = second_fits(X, y)[case]
+    model.set_params(costs=before["costs"] if costs is None else costs)
+    with pytest.raises(error):
+        model.fit(X_bad, y_bad)
+    model.set_params(costs="balanced")
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is before[name] for name in before)
+    np.testing.assert_array_equal(model.predict(frame), decided)
+    assert model.feature_names_in_.tolist() == list("abc")
+    assert hasattr(model, "threshold_") == (wrapper is CostThresholdClassifier)
+
+
+@each_wrapper
+def test_a_first_fit_that_fails_leaves_it_unfitted(wrapper):
+    X, y = unbalanced(60)
+    model = wrapper(costs={7: 1.0})
+    with pytest.raises(ValueError, match="costs names 7"):
+        model.fit(X, y)
+    assert set(vars(model)) == set(model.get_params(deep=False))
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+@each_wrapper
+def test_attributes_that_the_classifier_does_not_count_are_not_counted(wrapper):
+    X, y = from_table([[3, 4], [2, 1]])
+    model = wrapper(GaussianNB()).fit(X, y)
+    assert model.n_features_in_ == 1
+    model.set_params(estimator=Cells()).fit(X, y)  # which says nothing of attributes
+    assert not hasattr(model, "n_features_in_")
+
+
 # -- as estimators ---------------------------------------------------------------------------------
 
 

@@ -145,6 +145,37 @@ def test_wrong_strategies_are_told(sampler, problem):
         clone(sampler).fit_resample(problem[0], np.zeros(120))
 
 
+def test_the_reason_for_numbers_is_the_samplers_own():
+    class Weighing(BorderSelection):
+        _needs_numbers = "weighs its examples, so X must hold weights"
+
+    X = [["red"], ["blue"]] * 3
+    for given, said in ((np.array(X, dtype=object), "could not"), (np.array(X), "dtype='numeric'")):
+        with pytest.raises(ValueError, match=rf"^Weighing weighs .* must hold weights \({said}"):
+            Weighing().fit_resample(given, [0, 0, 0, 1, 1, 1])
+
+
+@each_sampler
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_selection_that_fails_leaves_the_sampler_as_it_was(sampler, error, problem, monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    X, y = problem
+    fresh = clone(sampler)
+    fresh.fit_resample(pandas.DataFrame(X, columns=list("abcd")), y)
+    before = dict(vars(fresh))
+
+    def fail(X, y):
+        assert fresh.sampling_strategy_ is not before["sampling_strategy_"]
+        raise error("half way")
+
+    monkeypatch.setattr(type(fresh), "_select", staticmethod(fail))
+    with pytest.raises(error, match="half way"):
+        fresh.fit_resample(X[:, :2], np.repeat(["a", "b", "c"], 40))
+    assert vars(fresh).keys() == before.keys()
+    assert all(vars(fresh)[name] is before[name] for name in before)
+    assert fresh.n_features_in_ == 4
+
+
 # -- pipelines -------------------------------------------------------------------------------------
 
 

@@ -100,6 +100,7 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
         """Take over the fitted classifier, and what it knows of the attributes."""
         self.estimator_ = fitted
         self.n_classes_ = len(self.classes_)
+        self.__dict__.pop("n_features_in_", None)
         if hasattr(fitted, "n_features_in_"):
             self.n_features_in_ = fitted.n_features_in_
 

@@ -31,6 +31,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from orfeon.ensembles.bagging import BaggingClassifier
 from orfeon.imbalance.cost_classifier import CostClassifier
 from orfeon.imbalance.costs import read_costs
+from orfeon.restoring import restored_on_failure
 from orfeon.tabular import are_counts
 
 Floats = npt.NDArray[np.float64]
@@ -147,6 +148,11 @@ class CostThresholdClassifier(CostClassifier):
         self
             The fitted classifier.
         """
+        with restored_on_failure(self):
+            self._train(X, y, sample_weight)
+        return self
+
+    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
         base = self._source()
         X, y, weights, rows, n_given = self._read_examples(X, y, sample_weight)
         self.classes_, codes = self._known(base, y)
@@ -166,7 +172,6 @@ class CostThresholdClassifier(CostClassifier):
             base = CalibratedClassifierCV(base, method=self.method, cv=splits)
         given = {} if sample_weight is None else {"sample_weight": weights}
         self._keep(base.fit(X, y, **given))
-        return self
 
     @property
     def _calibrates(self) -> bool:

@@ -30,6 +30,7 @@ from sklearn.utils.validation import has_fit_parameter
 from orfeon.ensembles.units import MAX_UNITS
 from orfeon.imbalance.cost_classifier import CostClassifier, inner_has
 from orfeon.imbalance.costs import read_costs
+from orfeon.restoring import restored_on_failure
 from orfeon.tabular import are_counts, class_factors
 from orfeon.trees import CARTClassifier
 
@@ -118,6 +119,11 @@ class CostSensitiveClassifier(CostClassifier):
         self
             The fitted classifier.
         """
+        with restored_on_failure(self):
+            self._train(X, y, sample_weight)
+        return self
+
+    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
         base = self._clone_base()
         if not has_fit_parameter(base, "sample_weight"):
             raise ValueError(
@@ -145,7 +151,6 @@ class CostSensitiveClassifier(CostClassifier):
         rule = dict(zip(self.classes_.tolist(), whole.tolist(), strict=True))
         self.class_weights_ = class_factors(rule, self.classes_, codes, weights)
         self._keep(base.fit(X, y, sample_weight=weights * self.class_weights_[codes]))
-        return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """What the classifier decides.

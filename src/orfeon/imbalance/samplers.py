@@ -16,6 +16,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 
+from orfeon.restoring import restored_on_failure
+
 try:
     from imblearn.under_sampling.base import BaseCleaningSampler
     from imblearn.utils import check_sampling_strategy, check_target_type
@@ -29,12 +31,16 @@ __all__ = ["Integers", "SelectionSampler", "check_target_type"]
 
 Integers = npt.NDArray[np.int64]
 
+#: Words of the errors that numpy and scikit-learn raise where numbers are wanted.
+_OF_NO_NUMBERS = ("could not convert", "arrays of bytes/strings")
+
 
 class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
     """Base of samplers that keep some of the examples and change none.
 
-    Subclasses give ``_select``. Those that take more than tables of numbers give their own
-    ``_check_X_y`` too.
+    Subclasses give ``_select``, and in ``_needs_numbers`` why their examples must be numbers, if it
+    is not for distances. Those that take more than tables of numbers give their own ``_check_X_y``
+    too.
 
     Parameters
     ----------
@@ -48,6 +54,11 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
             list,
         ],
     }
+
+    #: Said of a sampler when what it is given are no numbers.
+    _needs_numbers: ClassVar[str] = (
+        "measures distances, so X must hold numbers: encode its categories first"
+    )
 
     @abstractmethod
     def _select(self, X: Any, y: npt.NDArray[Any]) -> Integers:
@@ -70,16 +81,17 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
         y_resampled : same type as y, of shape (n_selected,)
             Their classes.
         """
-        self._validate_params()
-        check_classification_targets(y)
-        examples, labels, is_indicator = self._check_X_y(X, y)
-        self.sampling_strategy_ = check_sampling_strategy(
-            self.sampling_strategy, labels, self._sampling_type
-        )
-        self._fit_resample(examples, labels)
-        kept = self.sample_indices_
-        target = np.asarray(y) if is_indicator else labels
-        return _rows(X, examples, kept), _rows(y, target, kept)
+        with restored_on_failure(self):
+            self._validate_params()
+            check_classification_targets(y)
+            examples, labels, is_indicator = self._check_X_y(X, y)
+            self.sampling_strategy_ = check_sampling_strategy(
+                self.sampling_strategy, labels, self._sampling_type
+            )
+            self._fit_resample(examples, labels)
+            kept = self.sample_indices_
+            target = np.asarray(y) if is_indicator else labels
+            return _rows(X, examples, kept), _rows(y, target, kept)
 
     def _fit_resample(self, X: Any, y: npt.NDArray[Any]) -> tuple[Any, Any]:
         kept = np.sort(self._select(X, y))
@@ -101,12 +113,9 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
         try:
             examples, labels, is_indicator = super()._check_X_y(X, y, accept_sparse)
         except ValueError as error:
-            if "could not convert" not in str(error):
+            if not any(words in str(error) for words in _OF_NO_NUMBERS):
                 raise
-            raise ValueError(
-                f"{type(self).__name__} measures distances, so X must hold numbers: encode its "
-                f"categories first ({error})"
-            ) from error
+            raise ValueError(f"{type(self).__name__} {self._needs_numbers} ({error})") from error
         return examples, labels, bool(is_indicator)
 
     def __sklearn_tags__(self) -> Any:
