@@ -1,11 +1,13 @@
 """Unbalanced classes: measures, cost-sensitive learning, balanced subsets, and samplers.
 
-The samplers need imbalanced-learn, ``pip install 'orfeon[imbalance]'``; the rest does not.
+The samplers need imbalanced-learn, ``pip install 'orfeon[imbalance]'``; the rest does not. So they
+are imported by name only, and ``from orfeon.imbalance import *`` leaves them out.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 #: Public names and the modules they live in; imported on first use, as the samplers must be.
@@ -29,9 +31,12 @@ _HOMES = {
     "precision_recall_mean_scorer": "scorers",
 }
 
+#: Those that need imbalanced-learn.
+_SAMPLERS = ("BorderSelection", "WeightedDistanceEditing")
+
 if TYPE_CHECKING:
     from orfeon.imbalance.balanced_subsets import BalancedSubsetsClassifier
-    from orfeon.imbalance.border_selection import BorderSelection
+    from orfeon.imbalance.border_selection import BorderSelection as BorderSelection
     from orfeon.imbalance.cost_threshold import CostThresholdClassifier
     from orfeon.imbalance.cost_weights import CostSensitiveClassifier
     from orfeon.imbalance.metrics import (
@@ -50,14 +55,12 @@ if TYPE_CHECKING:
         positive_accuracy_scorer,
         precision_recall_mean_scorer,
     )
-    from orfeon.imbalance.weighted_editing import WeightedDistanceEditing
+    from orfeon.imbalance.weighted_editing import WeightedDistanceEditing as WeightedDistanceEditing
 
 __all__ = [
     "BalancedSubsetsClassifier",
-    "BorderSelection",
     "CostSensitiveClassifier",
     "CostThresholdClassifier",
-    "WeightedDistanceEditing",
     "f_beta",
     "f_beta_scorer",
     "geometric_mean",
@@ -80,4 +83,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    # Whoever goes over all the names of a module gets them too; without imbalanced-learn that
+    # would raise.
+    there = importlib.util.find_spec("imblearn") is not None
+    return sorted([*__all__, *(_SAMPLERS if there else ())])
