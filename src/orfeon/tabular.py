@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -313,13 +314,14 @@ class KnownClassesMixin:
         """Take note of the classes to come."""
         if classes is None:
             if begins:
+                also = ", and to fit_chunks" if hasattr(self, "fit_chunks") else ""
                 raise ValueError(
-                    "classes must be passed on the first call to partial_fit, and to fit_chunks: "
-                    "all classes that will ever come."
+                    f"classes must be passed on the first call to partial_fit{also}: all classes "
+                    "that will ever come."
                 )
             self._known_classes = self.classes_
             return
-        given = np.unique(classes)
+        given = _read_classes(classes)
         if not begins and not np.array_equal(given, self.classes_):
             raise ValueError(
                 f"classes={given.tolist()} are not those of the first call, "
@@ -333,6 +335,25 @@ class KnownClassesMixin:
             classes, codes = super()._find_classes(y)  # type: ignore[misc]
             return classes, codes
         return known, class_codes(y, known)
+
+
+def _read_classes(classes: Any) -> npt.NDArray[Any]:
+    """Classes that are named before they come, sorted; refuses what are none."""
+    # As objects, because an array of numbers and strings would be one of strings.
+    values = np.asarray(classes, dtype=object)
+    named = values.ravel().tolist()
+    if values.ndim == 0 or not named:
+        raise ValueError(f"classes={classes!r} is not allowed: an array of one class or more is.")
+    are_strings = [isinstance(value, str) for value in named]
+    numbers: Any = (Real, np.bool_)
+    are_numbers = [isinstance(value, numbers) and abs(value) < np.inf for value in named]
+    if not all(are_strings) and not all(are_numbers):
+        shown = [value.item() if isinstance(value, np.generic) else value for value in named]
+        raise ValueError(
+            f"classes={shown} is not allowed: classes are all strings or all finite numbers, and "
+            "none is missing."
+        )
+    return np.unique(np.asarray(classes))
 
 
 def class_codes(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -357,13 +378,17 @@ def class_codes(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[n
     >>> class_codes(np.array(["b", "a"]), np.array(["a", "b", "c"]))
     array([1, 0])
     """
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    strange = classes[codes] != y
+    codes, strange = np.zeros(len(y), np.int64), np.ones(len(y), bool)
+    # Strings and numbers have no common order, so they are not looked for among each other.
+    if len(y) and isinstance(y[0], str) == isinstance(classes[0], str):
+        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        strange = classes[codes] != y
     if strange.any():
         raise ValueError(
-            f"y has the class {y[strange][0]!r}, which is not among classes={classes.tolist()}."
+            f"y has the class {y[strange].tolist()[0]!r}, which is not among "
+            f"classes={classes.tolist()}."
         )
-    return np.asarray(codes)
+    return codes
 
 
 def class_factors(
