@@ -18,7 +18,21 @@ def _fit(data: Data, n_trees: int) -> Any:
     return BaggingClassifier(n_estimators=n_trees, n_jobs=1, random_state=0).fit(data.X, data.y)
 
 
-def _time(works: dict[int, Callable[[], Any]], rounds: int) -> dict[int, Timing]:
+def time_by_size(works: dict[int, Callable[[], Any]], rounds: int) -> dict[int, Timing]:
+    """Time works of different sizes by turns, on one thread.
+
+    Parameters
+    ----------
+    works : dict of int to callable
+        What is to be timed, by size.
+    rounds : int
+        How often each is timed.
+
+    Returns
+    -------
+    dict of int to Timing
+        The times, by size.
+    """
     sizes = {str(size): size for size in works}
     contenders = [Contender(name, works[size]) for name, size in sizes.items()]
     with one_thread():
@@ -53,7 +67,7 @@ def relative_growth(
     return {size: time / cost(size) / unit for size, time in seconds.items()}
 
 
-def _line(
+def growth_line(
     name: str,
     shape: tuple[int, int],
     timings: dict[int, Timing],
@@ -61,7 +75,28 @@ def _line(
     target: Target,
     note: str,
 ) -> Measurement:
-    """The growth up to the largest size."""
+    """The growth up to the largest size, as a line of the report.
+
+    Parameters
+    ----------
+    name : str
+        The case.
+    shape : tuple of (int, int)
+        Rows and attributes that are told.
+    timings : dict of int to Timing
+        The times, by size.
+    growth : dict of int to float
+        How they grow, as :func:`relative_growth` says.
+    target : Target
+        What the growth should be.
+    note : str
+        What the growth is relative to.
+
+    Returns
+    -------
+    Measurement
+        The line.
+    """
     largest = max(growth)
     steps = ", ".join(f"{size} {factor:.2f}" for size, factor in growth.items())
     said = [r for size, timing in timings.items() for r in remarks(f"{name} to {size}", timing)]
@@ -76,19 +111,19 @@ def with_rows(name: str, sizes: Sequence[int], n_trees: int, rounds: int) -> lis
     """Whether the time grows like N log N; the smaller sets are the first rows of the largest."""
     whole = problems.clusters(max(sizes), 20)
     parts = {n: Data(whole.name, whole.X[:n].copy(), whole.y[:n]) for n in sizes}
-    timings = _time({n: partial(_fit, part, n_trees) for n, part in parts.items()}, rounds)
+    timings = time_by_size({n: partial(_fit, part, n_trees) for n, part in parts.items()}, rounds)
     seconds = {n: timing.seconds for n, timing in timings.items()}
     growth = relative_growth(seconds, lambda n: n * math.log(n))
     target, note = Target("at most", 1.3, "ratio"), f"time of {n_trees} trees over N log N at N"
-    return [_line(name, whole.shape, timings, growth, target, note)]
+    return [growth_line(name, whole.shape, timings, growth, target, note)]
 
 
 def with_members(name: str, sizes: Sequence[int], rounds: int) -> list[Measurement]:
     """Whether the time grows like the members, from the second size on."""
     data = problems.clusters(1000, 20)
-    timings = _time({n: partial(_fit, data, n) for n in sizes}, rounds)
+    timings = time_by_size({n: partial(_fit, data, n) for n in sizes}, rounds)
     seconds = {n: timings[n].seconds for n in sizes}
     base = relative_growth(seconds, float)
     growth = {n: factor / base[sizes[1]] for n, factor in base.items()}
     target, note = Target("from", 0.8, "ratio", 1.25), "time over members at"
-    return [_line(name, data.shape, timings, growth, target, note)]
+    return [growth_line(name, data.shape, timings, growth, target, note)]

@@ -10,12 +10,10 @@ on both sides, stand beside.
 from __future__ import annotations
 
 import inspect
-import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -23,34 +21,24 @@ import sklearn.ensemble
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.neural_network import MLPClassifier
-from sklearn.preprocessing import StandardScaler
 
-from benchmarks import one_perceptron
-from benchmarks.cost_growth import _line, _time, relative_growth
+from benchmarks.perceptron_problems import DIABETES, diabetes, standardised
+from benchmarks.perceptron_scale import EPOCHS, MILLION, growth, many_rows, start, train
 from benchmarks.problems import Data
 from benchmarks.report import Measurement, Target, compare, remarks
 from benchmarks.suite import Case, Suite
 from benchmarks.timing import Contender, interleave, one_thread
-from orfeon import ParallelPerceptronClassifier, PPBoostClassifier, PPTSSClassifier
+from orfeon import PPBoostClassifier, PPTSSClassifier
 from orfeon.imbalance import geometric_mean
-from orfeon.study.data import FOLDER_VARIABLE, data_file, has_data_file, read_data
 
-_MEGABYTE, _GIGABYTE = 1e6, 1e9
-_TEST_ROWS = 5000
 _FOLDS = 10
-#: Epochs of a parallel perceptron by default, and of the network that it was published against.
-_EPOCHS, _NETWORK_EPOCHS = 250, 2000
+#: Epochs of the network that parallel perceptrons were published against.
+_NETWORK_EPOCHS = 2000
 _MEMBERS = 10
-#: Size of the problem named diabetes, of which 268 are positive.
-_DIABETES, _POSITIVE = (768, 8), 268
 _NETWORK, _BOOSTED_NETWORK = "MLPClassifier, 2000 epochs", "AdaBoost of MLPClassifier"
 
 _IN_SECONDS = Target("at most", 10.0, "s")
 _TIMES_AS_FAST = Target("at least", 20.0, "x")
-#: Of a million rows.
-_IN_MINUTES, _IN_MEMORY = 180.0, Target("at most", 2.0, "GB")
-_MILLION = 1_000_000
-_LINEAR = Target("at most", 1.3, "ratio")
 
 
 @dataclass(frozen=True)
@@ -75,8 +63,8 @@ class Effort:
     """
 
     n_repeats: int = 10
-    training: tuple[tuple[int, int, int], ...] = ((300, 20, 1), (*_DIABETES, 1), (5000, 20, 10))
-    n_rows: int = _MILLION
+    training: tuple[tuple[int, int, int], ...] = ((300, 20, 1), (*DIABETES, 1), (5000, 20, 10))
+    n_rows: int = MILLION
     growth: tuple[int, ...] = (2000, 4000, 8000, 16_000, 32_000, 64_000)
     boosted: int = 4
     rounds: int = 7
@@ -84,80 +72,12 @@ class Effort:
 
 FULL = Effort()
 QUICK = Effort(
-    training=((300, 20, 10), (*_DIABETES, 10), (5000, 20, 40)),
+    training=((300, 20, 10), (*DIABETES, 10), (5000, 20, 40)),
     n_rows=100_000,
     growth=(2000, 16_000, 64_000),
     boosted=8,
     rounds=5,
 )
-
-
-# -- the problems ----------------------------------------------------------------------------------
-
-
-def noisy_sums(n_rows: int, n_attributes: int, n_positive: int) -> Data:
-    """Two classes of different size, told apart by a sum of attributes but for some noise.
-
-    No attribute is a sum of others, as some are in :func:`benchmarks.boosting_peers.two_clusters`:
-    perceptrons that are wrong at times can turn to where such attributes say nothing, and would
-    then be timed on other work.
-
-    Parameters
-    ----------
-    n_rows, n_attributes : int
-        Size.
-    n_positive : int
-        Rows of class 1, those of the largest sums.
-
-    Returns
-    -------
-    Data
-        Normal attributes, half of them in the sum.
-
-    Examples
-    --------
-    >>> data = noisy_sums(768, 8, 268)
-    >>> data.shape, int(data.y.sum())
-    ((768, 8), 268)
-    """
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n_rows, n_attributes))
-    half = n_attributes // 2
-    score = X[:, :half].sum(axis=1) / np.sqrt(half) + rng.standard_normal(n_rows)
-    y = np.zeros(n_rows, np.int64)
-    y[np.argsort(score)[n_rows - n_positive :]] = 1
-    return Data("stand-in", X, y)
-
-
-def diabetes() -> tuple[Data, str]:
-    """The data set itself, where there is a folder of data; otherwise its stand-in.
-
-    Returns
-    -------
-    data : Data
-        Class 1 is the smaller one.
-    note : str
-        Which it is.
-    """
-    if not has_data_file("diabetes"):
-        note = (
-            f"The problem is a synthetic stand-in of the size of diabetes: {FOLDER_VARIABLE} names "
-            "no folder with diabetes.csv."
-        )
-        return noisy_sums(*_DIABETES, _POSITIVE), note
-    X, labels = read_data(data_file("diabetes"))
-    classes, counts = np.unique(labels, return_counts=True)
-    y = (labels == classes[counts.argmin()]).astype(np.int64)
-    return Data("diabetes", X, y), "The problem is diabetes itself."
-
-
-def standardised(n_rows: int, n_attributes: int) -> tuple[Data, Data]:
-    """A training set and a test set, standardised as the training set is."""
-    n_all = n_rows + _TEST_ROWS
-    whole = noisy_sums(n_all, n_attributes, round(n_all * _POSITIVE / _DIABETES[0]))
-    X = StandardScaler().fit(whole.X[:n_rows]).transform(whole.X)
-    training = Data("noisy sums", X[:n_rows].copy(), whole.y[:n_rows])
-    return training, Data("noisy sums", X[n_rows:].copy(), whole.y[n_rows:])
 
 
 # -- cross-validation ------------------------------------------------------------------------------
@@ -217,10 +137,6 @@ def new_network(n_epochs: int) -> MLPClassifier:
     )
 
 
-def _train(data: Data, n_epochs: int) -> Any:
-    return ParallelPerceptronClassifier(max_iter=n_epochs, random_state=0).fit(data.X, data.y)
-
-
 def _train_network(data: Data, n_epochs: int) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # said of each, for it never is done
@@ -254,8 +170,8 @@ def training(
     data, test = standardised(n_rows, n_attributes)
     n_timed = _NETWORK_EPOCHS // divisor
     contenders = [
-        Contender("orfeon", partial(_train, data, _EPOCHS)),
-        Contender("orfeon, 2000 epochs", partial(_train, data, _NETWORK_EPOCHS)),
+        Contender("orfeon", partial(train, data, EPOCHS)),
+        Contender("orfeon, 2000 epochs", partial(train, data, _NETWORK_EPOCHS)),
         Contender(
             _NETWORK, partial(_train_network, data, n_timed), _NETWORK_EPOCHS / n_timed,
             partial(_train_network, data, 2),
@@ -266,18 +182,18 @@ def training(
     ours, long, theirs = timings.values()
     errors = [float(np.mean(one.result.predict(test.X) != test.y)) for one in timings.values()]
     note = (
-        f"{name}: test error after {_EPOCHS} epochs {errors[0]:.1%}, after {_NETWORK_EPOCHS} "
+        f"{name}: test error after {EPOCHS} epochs {errors[0]:.1%}, after {_NETWORK_EPOCHS} "
         f"{errors[1]:.1%}; of the network after {n_timed} {errors[2]:.1%}."
     )
     detail = {
-        "epochs": _EPOCHS, "peer_epochs": _NETWORK_EPOCHS, "peer_epochs_timed": n_timed,
+        "epochs": EPOCHS, "peer_epochs": _NETWORK_EPOCHS, "peer_epochs_timed": n_timed,
         "error": errors[0], "peer_error": errors[2],
     }  # fmt: skip
     lines = compare(
         name, data.shape, {"orfeon": ours, _NETWORK: theirs}, targets={_NETWORK: _TIMES_AS_FAST},
         notes={_NETWORK: [_EPOCHS_NOTE, note]}, detail=detail,
     )  # fmt: skip
-    each, its = ours.seconds / _EPOCHS, theirs.seconds / _NETWORK_EPOCHS
+    each, its = ours.seconds / EPOCHS, theirs.seconds / _NETWORK_EPOCHS
     lines.append(
         Measurement(
             f"{name}, an epoch", *data.shape, its / each, "x", each, ours.spread, "MLPClassifier",
@@ -290,8 +206,8 @@ def training(
 
 
 _EPOCHS_NOTE = (
-    f"orfeon runs its {_EPOCHS} epochs and the network its {_NETWORK_EPOCHS}, as published: a "
-    f"factor of {_NETWORK_EPOCHS / _EPOCHS:g} is due to that alone. The two lines below are per "
+    f"orfeon runs its {EPOCHS} epochs and the network its {_NETWORK_EPOCHS}, as published: a "
+    f"factor of {_NETWORK_EPOCHS / EPOCHS:g} is due to that alone. The two lines below are per "
     "epoch, and with as many epochs. In an epoch the network moves once for each 200 examples, a "
     "parallel perceptron once."
 )
@@ -308,7 +224,7 @@ def boosting(name: str, divisor: int, rounds: int) -> list[Measurement]:
     scikit-learn ends before the tenth network when one errs on half of the weight or more, as those
     of few epochs do. So the time is that of one member.
     """
-    data, test = standardised(*_DIABETES)
+    data, test = standardised(*DIABETES)
     n_timed = _NETWORK_EPOCHS // divisor
 
     def boost() -> Any:
@@ -336,121 +252,12 @@ def boosting(name: str, divisor: int, rounds: int) -> list[Measurement]:
     members = [len(model.estimators_) for model in models]
     ours, theirs = (one.seconds / n for one, n in zip(timings.values(), members, strict=True))
     note = (
-        f"{name}: {members[0]} members of {_EPOCHS} epochs, test error {errors[0]:.1%}; "
+        f"{name}: {members[0]} members of {EPOCHS} epochs, test error {errors[0]:.1%}; "
         f"{members[1]} networks of {_NETWORK_EPOCHS}, after {n_timed} {errors[1]:.1%}."
     )
     detail = {"members": members, "errors": errors, "peer_epochs_timed": n_timed}
     [line] = compare(name, data.shape, timings, notes={_BOOSTED_NETWORK: [note]}, detail=detail)
     return [replace(line, figure=theirs / ours, seconds=ours, peer_seconds=theirs)]
-
-
-# -- many rows -------------------------------------------------------------------------------------
-
-
-def many_rows(name: str, n_rows: int, n_attributes: int) -> list[Measurement]:
-    """Time and memory of a fit on many rows, in a fresh process.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    n_rows, n_attributes : int
-        Size of the training set. Fewer than a million rows have as much less time, and no target
-        of memory.
-
-    Returns
-    -------
-    list of Measurement
-        Seconds; milliseconds of an epoch; and gigabytes of the process, where they are known.
-    """
-    said = one_perceptron.fit_in_a_process(n_rows, n_attributes, _EPOCHS)
-    shape, seconds = (n_rows, n_attributes), said["seconds"]
-    notes = [
-        f"{name}: {_EPOCHS} epochs, and {said['outside']:.1f} s for all but them; training error "
-        f"{said['error']:.1%}; {said['cores']:.2f} cores."
-    ]
-    if n_rows < _MILLION:
-        notes.append(f"{name}: the full form has {_MILLION} rows, in {_IN_MINUTES:g} s and 2 GB.")
-    target = Target("at most", _IN_MINUTES * n_rows / _MILLION, "s")
-    epoch = said["epoch"]
-    lines = [
-        Measurement(
-            name, *shape, seconds, "s", seconds, target=target, notes=notes, detail=said
-        ),
-        Measurement(f"{name}, an epoch", *shape, 1000 * epoch, "ms", epoch),
-    ]  # fmt: skip
-    if "peak" in said:
-        table = 8 * n_rows * n_attributes / _MEGABYTE
-        note = f"{name}: the table itself is {table:.0f} MB"
-        if "before" in said:
-            note += f"; the process had {said['before'] / _MEGABYTE:.0f} MB before the fit"
-        lines.append(
-            Measurement(
-                f"{name}, memory", *shape, said["peak"] / _GIGABYTE, "GB",
-                target=_IN_MEMORY if n_rows >= _MILLION else None, notes=[f"{note}."], detail=said,
-            )
-        )  # fmt: skip
-    return lines
-
-
-def growth(name: str, sizes: Sequence[int], rounds: int) -> list[Measurement]:
-    """Whether the time grows like the rows; the smaller sets are the first rows of the largest.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    sizes : sequence of int
-        Rows, in increasing order.
-    rounds : int
-        How often each is timed.
-
-    Returns
-    -------
-    list of Measurement
-        One: the time of a row in the largest set, relative to that in the smallest.
-    """
-    whole, _ = standardised(max(sizes), 20)
-    parts = {n: Data(whole.name, whole.X[:n].copy(), whole.y[:n]) for n in sizes}
-    timings = _time({n: partial(_train, part, _EPOCHS) for n, part in parts.items()}, rounds)
-    found = relative_growth({n: timing.seconds for n, timing in timings.items()}, float)
-    return [_line(name, whole.shape, timings, found, _LINEAR, "time over N at N")]
-
-
-# -- the first fit ---------------------------------------------------------------------------------
-
-
-def start(name: str, rounds: int) -> list[Measurement]:
-    """The first fit of a fresh process: on an empty cache, and on the one just filled.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    rounds : int
-        How often the second is timed.
-
-    Returns
-    -------
-    list of Measurement
-        Seconds of the fit, twice.
-    """
-    with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as cache:
-        cold = [one_perceptron.first_fit(cache)]
-        warm = [one_perceptron.first_fit(cache) for _ in range(rounds)]
-    lines = []
-    for label, runs in (("empty cache", cold), ("kernels cached", warm)):
-        parts = {part: median(run[part] for run in runs) for part in runs[0]}
-        fits = [run["fit"] for run in runs]
-        note = ", ".join(f"{part} {seconds:.2f} s" for part, seconds in parts.items())
-        lines.append(
-            Measurement(
-                f"{name}, {label}", *_DIABETES, parts["fit"], "s", parts["fit"],
-                (max(fits) - min(fits)) / parts["fit"], notes=[f"{name}, {label}: {note}."],
-                detail=parts,
-            )
-        )  # fmt: skip
-    return lines
 
 
 # -- the suite -------------------------------------------------------------------------------------

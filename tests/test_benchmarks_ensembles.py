@@ -341,7 +341,7 @@ def seconds(monkeypatch):
         def timings(works, rounds):
             return {size: Timing((answers(size),), cores=1.0) for size in works}
 
-        monkeypatch.setattr(cost_growth, "_time", timings)
+        monkeypatch.setattr(cost_growth, "time_by_size", timings)
 
     return say
 

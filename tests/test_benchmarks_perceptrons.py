@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from benchmarks import one_perceptron, perceptrons
+from benchmarks import one_perceptron, perceptron_problems, perceptron_scale, perceptrons
 from benchmarks.__main__ import main
-from benchmarks.perceptrons import noisy_sums, standardised
+from benchmarks.perceptron_problems import noisy_sums, standardised
 
 NETWORK = "MLPClassifier, 2000 epochs"
 
@@ -19,7 +19,7 @@ NETWORK = "MLPClassifier, 2000 epochs"
 
 def test_the_stand_in_has_the_size_of_diabetes_and_no_attribute_follows_from_others(monkeypatch):
     monkeypatch.delenv("ORFEON_DATA", raising=False)
-    data, note = perceptrons.diabetes()
+    data, note = perceptron_problems.diabetes()
     assert (data.shape, data.y.sum()) == ((768, 8), 268)
     assert "synthetic stand-in" in note
     assert np.linalg.svd(data.X, compute_uv=False).min() > 20
@@ -30,7 +30,7 @@ def test_diabetes_is_read_where_there_is_a_folder_of_data(monkeypatch, tmp_path)
     lines = ["a,b,class", "1,2,no", "3,4,yes", "5,6,no"]
     (tmp_path / "diabetes.csv").write_text("\n".join(lines))
     monkeypatch.setenv("ORFEON_DATA", str(tmp_path))
-    data, note = perceptrons.diabetes()
+    data, note = perceptron_problems.diabetes()
     assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]]
     assert data.y.tolist() == [0, 1, 0]  # the smaller class is of interest
     assert note == "The problem is diabetes itself."
@@ -86,7 +86,7 @@ def test_training_is_told_as_published_per_epoch_and_with_as_many_epochs():
 
 def test_training_finds_what_there_is_to_find():
     data, test = standardised(768, 8)
-    models = [perceptrons._train(data, 250), perceptrons._train_network(data, 200)]
+    models = [perceptron_scale.train(data, 250), perceptrons._train_network(data, 200)]
     errors = [np.mean(model.predict(test.X) != test.y) for model in models]
     assert max(errors) < 0.27  # 35% are positive
     assert models[0].n_iter_ == 250
@@ -159,7 +159,7 @@ def test_many_rows_are_held_to_minutes_and_gigabytes(monkeypatch):
     monkeypatch.setattr(
         one_perceptron, "fit_in_a_process", lambda *sizes: asked.append(sizes) or SAID
     )
-    seconds, epoch, memory = perceptrons.many_rows("rows", 1_000_000, 30)
+    seconds, epoch, memory = perceptron_scale.many_rows("rows", 1_000_000, 30)
     assert asked == [(1_000_000, 30, 250)]
     assert (seconds.figure, str(seconds.target)) == (40, "<= 180 s")
     assert (epoch.figure, epoch.unit) == (pytest.approx(150), "ms")
@@ -167,7 +167,7 @@ def test_many_rows_are_held_to_minutes_and_gigabytes(monkeypatch):
     assert memory.notes == [
         "rows: the table itself is 240 MB; the process had 500 MB before the fit."
     ]
-    seconds, _, memory = perceptrons.many_rows("rows", 100_000, 30)
+    seconds, _, memory = perceptron_scale.many_rows("rows", 100_000, 30)
     assert (str(seconds.target), memory.target) == ("<= 18 s", None)
     assert "rows: the full form has 1000000 rows, in 180 s and 2 GB." in seconds.notes
 
@@ -175,11 +175,11 @@ def test_many_rows_are_held_to_minutes_and_gigabytes(monkeypatch):
 def test_many_rows_without_known_memory_have_none(monkeypatch):
     unknown = {name: figure for name, figure in SAID.items() if name not in ("before", "peak")}
     monkeypatch.setattr(one_perceptron, "fit_in_a_process", lambda *sizes: unknown)
-    assert [line.unit for line in perceptrons.many_rows("rows", 1000, 3)] == ["s", "ms"]
+    assert [line.unit for line in perceptron_scale.many_rows("rows", 1000, 3)] == ["s", "ms"]
 
 
 def test_growth_is_relative_to_the_rows():
-    [line] = perceptrons.growth("growth", (100, 400), 1)
+    [line] = perceptron_scale.growth("growth", (100, 400), 1)
     assert (line.unit, str(line.target), line.n) == ("ratio", "<= 1.3", 400)
     seconds, growth = line.detail["seconds"], line.detail["growth"]
     assert growth[100] == 1
@@ -207,7 +207,7 @@ def test_the_warm_fit_uses_the_cache_that_the_cold_one_filled(monkeypatch):
         return {"process": 6.0, "import": 0.5, "fit": next(fits)}
 
     monkeypatch.setattr(one_perceptron, "first_fit", first_fit)
-    cold, warm = perceptrons.start("first fit", 3)
+    cold, warm = perceptron_scale.start("first fit", 3)
     assert len(set(caches)) == 1
     assert caches[0][1]
     assert (cold.figure, warm.figure) == (5.0, 0.3)
