@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score, fbeta_score, fowlkes_mallows_score
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    fbeta_score,
+    fowlkes_mallows_score,
+    recall_score,
+)
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
@@ -164,6 +169,22 @@ def test_weights_by_hand():
 
 
 # -- against others --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_two_classes_are_scored_as_scikit_learn_scores_their_rows(weighted):
+    rng = np.random.default_rng(0)
+    true, predicted = (rng.random((2, 500)) < [[0.2], [0.3]]).astype(int)
+    weights = rng.random(500) if weighted else None
+    accuracies = recall_score(true, predicted, average=None, sample_weight=weights)
+    given = {"sample_weight": weights, "pos_label": 1}
+    assert positive_accuracy(true, predicted, **given) == pytest.approx(accuracies[1], rel=1e-13)
+    assert negative_accuracy(true, predicted, **given) == pytest.approx(accuracies[0], rel=1e-13)
+    g = np.sqrt(accuracies.prod())
+    assert geometric_mean(true, predicted, **given) == pytest.approx(g, rel=1e-13)
+    f = fbeta_score(true, predicted, beta=2, sample_weight=weights)
+    assert f_beta(true, predicted, beta=2, **given) == pytest.approx(f, rel=1e-13)
+    assert 0.1 < min(accuracies[1], f) < max(accuracies[0], g) < 0.9
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

@@ -189,8 +189,9 @@ def geometric_mean(
     """
     true, predicted, weights = _read(y_true, y_pred, sample_weight)
     classes = _classes(true, predicted, pos_label)
-    if len(classes) == 1:  # the other class is not known, and has no examples
-        true, predicted = true == classes[0], predicted == classes[0]
+    if len(classes) <= 2:  # of a class alone, the other one is not known and has no examples
+        second = classes[-1]
+        true, predicted, weights = _cells(_Split(true == second, predicted == second, weights))
         classes = np.array([False, True])
     recalls = recall_score(
         true, predicted, labels=classes, average=None, sample_weight=weights,
@@ -380,13 +381,21 @@ def _split(
     return _Split(true != negative, predicted != negative, weights)
 
 
+def _cells(split: _Split) -> _Split:
+    """The same examples as four weighted ones, which scikit-learn has checked in no time."""
+    weights = np.bincount(2 * split.true + split.predicted, weights=split.weights, minlength=4)
+    predicted = np.array([False, True])
+    return _Split(np.repeat(predicted, 2), np.tile(predicted, 2), np.asarray(weights, np.float64))
+
+
 def _of_one(
     score: Any, split: _Split, positive: bool, zero_division: ZeroDivision, **more: Any
 ) -> float:
     """scikit-learn's score of one side alone, which need not have any example."""
+    true, predicted, weights = _cells(split)
     (value,) = score(
-        split.true, split.predicted, labels=[positive], average=None,
-        sample_weight=split.weights, zero_division=zero_division, **more,
+        true, predicted, labels=[positive], average=None, sample_weight=weights,
+        zero_division=zero_division, **more,
     )  # fmt: skip
     return float(value)
 
