@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -244,4 +245,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_HOMES})
+    has_samplers = importlib.util.find_spec("imblearn") is not None
+    return sorted({*__all__, *_HOMES} if has_samplers else __all__)

@@ -128,7 +128,7 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
             self.n_features_in_ = self.schema_.n_attributes
         else:
             encoded = self._encode(X)
-        _check_length(y, len(encoded))
+        check_length(y, len(encoded))
         codes, n_classes, factors = self._code_target(y, weights)
         return TrainingData(
             encoded, codes, weights, factors, n_examples(weights), rows, n_given, n_classes,
@@ -153,7 +153,7 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         rows = np.arange(n_given)
         weights = np.ones(n_given)
         if sample_weight is not None:
-            _check_length(y, _num_samples(X))
+            check_length(y, _num_samples(X))
             weights = self._read_weights(sample_weight, y)
             if not weights.all():
                 rows = np.flatnonzero(weights)
@@ -253,7 +253,16 @@ def are_counts(weights: Floats) -> bool:
     return np.array_equal(weights, np.rint(weights))
 
 
-def _check_length(y: npt.NDArray[Any], n_rows: int) -> None:
+def check_length(y: npt.NDArray[Any], n_rows: int) -> None:
+    """Refuse a target of another length than the table.
+
+    Parameters
+    ----------
+    y : ndarray
+        The target.
+    n_rows : int
+        Rows of the table.
+    """
     if len(y) != n_rows:
         raise ValueError(
             f"y has {len(y)} values and X has {n_rows} rows; one value for each row is expected."

@@ -354,11 +354,11 @@ def test_rounds_are_drawn_as_the_history_has_them(selective):
     history = selective.history_
     drawn = {name: line.get_ydata().tolist() for name, line in display.lines_.items()}
     assert drawn == {
-        "g": (100 * history["g_mean"]).tolist(),
+        "g": (100 * history["geometric_mean"]).tolist(),
         "acc+": (100 * history["positive_accuracy"]).tolist(),
         "examples": history["n_selected"].tolist(),
     }
-    rounds = list(range(len(history["g_mean"])))
+    rounds = list(range(len(history["geometric_mean"])))
     assert len(rounds) > 2
     assert all(line.get_xdata().tolist() == rounds for line in display.lines_.values())
     assert display.size_ax_.get_yscale() == "log"

@@ -331,11 +331,9 @@ def next_eta(schedule: str, eta0: float, eta: float, t: int, errors: Sequence[fl
         return eta0 / math.sqrt(t)
     if len(errors) < 2:
         return eta0
-    if errors[-1] < errors[-2]:
-        return eta * 1.1
-    if errors[-1] > errors[-2]:
-        return eta * 0.5
-    return eta
+    if math.isclose(errors[-1], errors[-2], abs_tol=1e-12):  # but for rounding
+        return eta
+    return eta * (1.1 if errors[-1] < errors[-2] else 0.5)
 
 
 @dataclass

@@ -150,7 +150,7 @@ def test_classes_of_weight_zero_are_not_heard(multi_class):
     two = PPTSSClassifier(
         ParallelPerceptronClassifier(class_weight={0: 0.0, 1: 1.0}), random_state=0
     ).fit(X, y == 2)
-    assert np.isfinite(two.history_["g_mean"]).all()
+    assert np.isfinite(two.history_["geometric_mean"]).all()
 
 
 # -- tables ----------------------------------------------------------------------------------------

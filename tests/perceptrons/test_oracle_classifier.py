@@ -31,7 +31,7 @@ def rule_of(model: ParallelPerceptronClassifier) -> oracle.Rule:
 
 
 def table(seed: int, n_classes: int = 2) -> tuple[Floats, npt.NDArray[np.int64], Floats]:
-    """A table with a constant column, copies of rows, and weights of 0 and of halves."""
+    """A table with a constant column, copies of rows, and weights, of 0 too, of mean 1."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(12, 30))
     X = rng.normal([0.0, 5.0, 100.0, 7.0], [1.0, 0.1, 30.0, 0.0], (n, 4))
@@ -40,7 +40,7 @@ def table(seed: int, n_classes: int = 2) -> tuple[Floats, npt.NDArray[np.int64],
     y[2 : 2 + n_classes] = np.arange(n_classes)
     weights = rng.choice([0.0, 0.5, 1.0, 2.0], n)
     weights[2 : 2 + n_classes] = 1.0
-    return X, y, weights
+    return X, y, weights * ((weights > 0).sum() / weights.sum())
 
 
 def extended(model: ParallelPerceptronClassifier, train: Floats, X: Floats, weights: Floats) -> Any:

@@ -58,6 +58,7 @@ def test_a_fit_from_known_weights() -> None:
         X = rng.normal(3.0, 2.0, (20, 3))
         y = 10.0 + X @ [1.0, -2.0, 0.5] + rng.normal(size=20)
         weights = rng.choice([0.5, 1.0, 2.0], 20)
+        weights *= 20 / weights.sum()
         model = ParallelPerceptronRegressor(
             7,
             rho=5,

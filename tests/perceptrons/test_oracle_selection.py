@@ -149,7 +149,7 @@ def test_the_classifier_from_its_first_round_on(pos_label: int | None) -> None:
         best = expected.rounds[expected.best]
         assert model.positive_class_ == (1 if pos_label is None else 0)
         assert model.history_["n_selected"].tolist() == [len(r.rows) for r in expected.rounds]
-        np.testing.assert_allclose(model.history_["g_mean"], [r.g for r in expected.rounds])
+        np.testing.assert_allclose(model.history_["geometric_mean"], [r.g for r in expected.rounds])
         np.testing.assert_allclose(
             model.history_["positive_accuracy"], [r.positive_accuracy for r in expected.rounds]
         )

@@ -152,7 +152,8 @@ def test_the_first_chunk_says_what_the_range_is():
     X, y = examples()
     model = ParallelPerceptronRegressor(random_state=0).partial_fit(X[:60], y[:60])
     before = model.target_range_
-    model.partial_fit(X[60:], 100 * y[60:])
+    with pytest.warns(UserWarning, match="no prediction will leave that range"):
+        model.partial_fit(X[60:], 100 * y[60:])
     assert model.target_range_ == before == (y[:60].min(), y[:60].max())
     assert model.predict(X).max() <= before[1]
     assert model.n_iter_ == len(model.energy_curve_) == 2

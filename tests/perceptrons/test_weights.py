@@ -69,16 +69,16 @@ def test_weights_of_several_classes(mode, multi_class):
 
 @pytest.mark.parametrize("learning_rate", ["invscaling", "adaptive", "constant"])
 @pytest.mark.parametrize("mode", ["batch", "incremental"])
-def test_a_weight_of_all_is_a_factor_of_the_learning_rate(mode, learning_rate):
-    """Weights of 1/2, which count no copies, at twice the rate."""
+def test_a_factor_of_all_weights_that_count_no_copies_is_of_no_consequence(mode, learning_rate):
     X, signal = examples()
     y = classes(signal)
     model = ParallelPerceptronClassifier(mode=mode, learning_rate=learning_rate, random_state=0)
-    plain = clone(model).set_params(eta0=0.01).fit(X, y)
-    halved = clone(model).set_params(eta0=0.02).fit(X, y, sample_weight=np.full(N_ROWS, 0.5))
-    np.testing.assert_array_equal(halved.weights_, plain.weights_)
-    np.testing.assert_array_equal(halved.margin_, plain.margin_)
-    np.testing.assert_array_equal(halved.error_curve_, plain.error_curve_)
+    assert_same_model(
+        clone(model).fit(X, y), clone(model).fit(X, y, sample_weight=np.full(N_ROWS, 0.5))
+    )
+    weights = np.random.default_rng(3).random(N_ROWS)
+    some, others = (clone(model).fit(X, y, sample_weight=weights * f) for f in (1.0, 2.0**-20))
+    assert_same_model(some, others)
 
 
 def test_fractional_weights_are_between_those_beside_them():
@@ -90,7 +90,9 @@ def test_fractional_weights_are_between_those_beside_them():
     )
     widened = []
     for weight in (1.0, 1.5, 2.0):
-        weights = np.where(np.arange(N_ROWS) < 40, weight, 0.5)
+        # Others so that their sum stays, for weights that are no copies are relative.
+        rest = (N_ROWS - 40 * weight / 2) / (N_ROWS - 40)
+        weights = np.where(np.arange(N_ROWS) < 40, weight / 2, rest)
         fitted = clone(model).fit(X, y, sample_weight=weights)
         widened.append((fitted.margin_[0], fitted.energy_curve_[0]))
     np.testing.assert_allclose(widened[1], np.add(widened[0], widened[2]) / 2, rtol=1e-12)
@@ -106,6 +108,9 @@ def test_class_weights_are_weights():
     doubled.set_params(standardize=False)
     # By halves, so that they are no copies: those would be other examples to sum.
     one = doubled.fit(X, y, sample_weight=np.full(N_ROWS, 0.5))
+    # Weights that are no copies have a mean of 1; class weights come on top of that.
+    mean = np.where(y == 1, 2.0, 1.0).mean()
+    by_hand.set_params(eta0=0.01 * mean, margin=0.05)
     other = by_hand.fit(X, y, sample_weight=np.where(y == 1, 1.0, 0.5))
     np.testing.assert_allclose(one.weights_, other.weights_, atol=1e-9)
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
@@ -226,6 +231,6 @@ def test_regression_is_about_the_weighted_target():
     X = np.repeat([[0.0], [1.0]], 20, axis=0)
     y = np.tile([0.0, 1.0], 20)
     for heavy in (0.0, 1.0):
-        weights = np.where(y == heavy, 5.0, 0.5)
+        weights = np.where(y == heavy, 10, 1)
         model = ParallelPerceptronRegressor(5, random_state=0).fit(X, y, sample_weight=weights)
         assert np.abs(model.predict(X) - heavy).max() < 0.3

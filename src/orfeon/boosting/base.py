@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.boosting.learners import EstimatorLearner, Sampling, TreeLearner
+from orfeon.boosting.learners import EstimatorLearner, KnowsItsLearner, Sampling, TreeLearner
 from orfeon.boosting.loop import HALF, Hears, Learner, Round, Run, Scheme, boost
 from orfeon.boosting.patience import Patience
 from orfeon.boosting.tallies import Tally
@@ -99,7 +99,7 @@ class BoostedEnsemble(Ensemble):
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
     ) -> tuple[Any, Examples]:
         data, examples = super()._read_all(X, y, sample_weight, reset=reset)
-        if not hasattr(self.estimator_, "_boosting_learner"):
+        if not isinstance(self.estimator_, KnowsItsLearner):
             return data, examples
         # As trees have them: in an order that depends on their content alone.
         hashes = hash_examples(data, examples.labels)
@@ -110,9 +110,8 @@ class BoostedEnsemble(Ensemble):
         if self._has_trees:
             self.estimator_._prepare(data)
             return TreeLearner(self.estimator_, data, self.sampling, self._classes)
-        if hasattr(self.estimator_, "_boosting_learner"):  # it knows a quicker way
-            learner: Learner = self.estimator_._boosting_learner(data, examples, self.sampling)
-            return learner
+        if isinstance(self.estimator_, KnowsItsLearner):
+            return self.estimator_._boosting_learner(data, examples, self.sampling, self._classes)
         return EstimatorLearner(self.estimator_, data, examples.n_classes, self.sampling)
 
     def _explain(self, run: Run) -> str | None:

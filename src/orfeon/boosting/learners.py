@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from orfeon.boosting.loop import Hears
-from orfeon.ensembles.perturbation import draw_seed
+from orfeon.boosting.loop import Hears, Learner
+from orfeon.ensembles.perturbation import Examples, draw_seed
 from orfeon.ensembles.training import seed_estimator
 from orfeon.forest import Forest
 from orfeon.growth import split_halves
@@ -29,6 +29,15 @@ Sampling = Literal["weights", "resample"]
 
 #: How often a sample of one class only is drawn again.
 _REDRAWS = 100
+
+
+@runtime_checkable
+class KnowsItsLearner(Protocol):
+    """A base learner that knows a quicker way to train members than fitting clones of it."""
+
+    def _boosting_learner(
+        self, X: Any, examples: Examples, sampling: Sampling, classes: npt.NDArray[Any]
+    ) -> Learner: ...
 
 
 def weighted_bootstrap(

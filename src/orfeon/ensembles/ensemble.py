@@ -19,7 +19,7 @@ from orfeon.forest import Forest
 from orfeon.importance import impurity_importances
 from orfeon.members import EstimatorMembers, LazyView
 from orfeon.progress import CallbackSupport
-from orfeon.tabular import TabularEstimator, _check_length, are_counts
+from orfeon.tabular import TabularEstimator, are_counts, check_length
 from orfeon.trees.base import BaseTree
 
 Floats = npt.NDArray[np.float64]
@@ -86,7 +86,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
             return data, examples
         rows, y, weights, taken, n_given = self._read_examples(X, y, sample_weight, reset=reset)
         rows = self._check_rows(rows, reset=reset)
-        _check_length(y, rows.shape[0])
+        check_length(y, rows.shape[0])
         if are_counts(weights) and len(y) < weights.sum() <= max(MAX_UNITS, 10 * len(y)):
             copies = np.repeat(np.arange(len(y)), weights.astype(np.int64))
             rows, y, taken = _safe_indexing(rows, copies), y[copies], taken[copies]

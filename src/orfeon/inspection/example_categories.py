@@ -20,9 +20,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.inspection._figure import axes_for
 from orfeon.perceptrons.categories import QuasiNoisy
-from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier, code_of
+from orfeon.perceptrons.class_of_interest import class_code
+from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.pptss import PPTSSClassifier
 from orfeon.rendering.palette import INK, MUTED_INK, class_colours
+from orfeon.tabular import check_length
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -157,11 +159,12 @@ def perceptron_categories(
     label = pos_label
     if label is None:
         label = getattr(estimator, "positive_class_", perceptron.minority_class_)
-    positive = code_of(label, perceptron.classes_)
+    positive = class_code(label, perceptron.classes_)
     which: QuasiNoisy = getattr(estimator, "quasi_noisy", "all")
     if quasi_noisy is not None:
         which = quasi_noisy
-    codes = perceptron._known_target(y, len(encoded))
+    codes = perceptron._known_target(y)
+    check_length(codes, len(encoded))
     slopes, offsets = _lines(perceptron)
     name = perceptron.schema_.name
     return PerceptronCategories(

@@ -36,7 +36,7 @@ class SelectionHistoryDisplay:
     ----------
     n_selected : array of shape (n_rounds,)
         Examples that each round was trained on.
-    g_mean : array of shape (n_rounds,)
+    geometric_mean : array of shape (n_rounds,)
         The geometric mean of the accuracies on the classes, on the whole training set.
     positive_accuracy : array of shape (n_rounds,)
         The accuracy on the class of interest.
@@ -84,13 +84,13 @@ class SelectionHistoryDisplay:
     def __init__(
         self,
         n_selected: npt.ArrayLike,
-        g_mean: npt.ArrayLike,
+        geometric_mean: npt.ArrayLike,
         positive_accuracy: npt.ArrayLike,
         best_round: int,
         ended: str,
     ) -> None:
         self.n_selected = np.asarray(n_selected)
-        self.g_mean = np.asarray(g_mean)
+        self.geometric_mean = np.asarray(geometric_mean)
         self.positive_accuracy = np.asarray(positive_accuracy)
         self.best_round = best_round
         self.ended = ended
@@ -121,7 +121,7 @@ class SelectionHistoryDisplay:
         check_is_fitted(fitted, "history_")
         history = fitted.history_
         return cls(
-            history["n_selected"], history["g_mean"], history["positive_accuracy"],
+            history["n_selected"], history["geometric_mean"], history["positive_accuracy"],
             fitted.best_round_, fitted.ended_,
         ).plot(ax)  # fmt: skip
 
@@ -143,7 +143,7 @@ class SelectionHistoryDisplay:
         rounds = np.arange(len(self.n_selected))
         self.lines_ = {}
         for name, values, colour, marker in (
-            ("g", self.g_mean, _BLUE, "o"),
+            ("g", self.geometric_mean, _BLUE, "o"),
             ("acc+", self.positive_accuracy, _VERMILLION, "^"),
         ):
             (self.lines_[name],) = ax.plot(
@@ -174,7 +174,7 @@ class SelectionHistoryDisplay:
         ax.set_xlabel("round (0: all training examples)")
         ax.set_ylabel("on all training examples, %", loc="top")
         sizes.set_ylabel("trained on (log scale)", loc="bottom", color=MUTED_INK)
-        first, best = 100 * self.g_mean[0], 100 * self.g_mean[self.best_round]
+        first, best = 100 * self.geometric_mean[0], 100 * self.geometric_mean[self.best_round]
         ax.set_title(
             f"Round {self.best_round} of PPTSS is kept: {self.n_selected[self.best_round]} of "
             f"{self.n_selected[0]} examples, g from {first:.1f} to {best:.1f}%\n"
@@ -188,7 +188,7 @@ class SelectionHistoryDisplay:
 
     def _part_scales(self) -> None:
         """Accuracies have the upper part and sizes the lower, so that no line crosses another."""
-        lowest = 100 * min(self.g_mean.min(), self.positive_accuracy.min())
+        lowest = 100 * min(self.geometric_mean.min(), self.positive_accuracy.min())
         lowest = 10.0 * np.floor(min(lowest, 90.0) / 10.0)
         height = (100.0 - lowest) / _UPPER
         self.ax_.set_ylim(100.0 - 1.05 * height, 100.0 + 0.05 * height)

@@ -21,6 +21,10 @@ FALLING, FOLLOWING, CONSTANT = 0, 1, 2
 MARGIN, RATE, ERROR, ERROR_BEFORE, EPOCHS = 0, 1, 2, 3, 4
 #: Stands in for a total weight of nothing.
 TINY = 1e-300
+#: Shares of the weight that differ by less are the same, but for rounding.
+SLACK = 1e-12
+#: The most by which a step makes a weight vector longer or shorter, as a share of its length.
+LONGEST_STRETCH = 0.5
 #: Change of the margin, in learning rates, where no perceptron is within it, and where one is.
 WIDEN, NARROW = 0.25, -0.75
 
@@ -140,9 +144,9 @@ def _next_rate(initial_rate, schedule, epoch, rate, error, last_error):
     if schedule == FALLING:
         return initial_rate / np.sqrt(epoch)
     if schedule == FOLLOWING and last_error >= 0:
-        if error < last_error:
+        if error < last_error - SLACK:
             return rate * 1.1
-        if error > last_error:
+        if error > last_error + SLACK:
             return rate * 0.5
     return rate
 
@@ -237,7 +241,8 @@ def incremental_epoch(
             square = 0.0
             for d in range(weights.shape[1]):
                 square += weights[h, d] * weights[h, d]
-            shrink = length * (square - 1.0)
+            # As in the formula, but where such a step would lead away from length 1.
+            shrink = min(max(length * (square - 1.0), -LONGEST_STRETCH), LONGEST_STRETCH)
             for d in range(weights.shape[1]):
                 weights[h, d] += -shrink * weights[h, d] + length * pulls[h] * inputs[i, d]
         if tunes_margin:

@@ -35,7 +35,7 @@ from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Rule, as_rule
 from orfeon.ordering.source import read_source
 from orfeon.seeding import seed_sequence
-from orfeon.tabular import _check_length
+from orfeon.tabular import check_length
 from orfeon.trees.limits import LIMITS
 
 Floats = npt.NDArray[np.float64]
@@ -158,7 +158,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         (rows,) = indexable(X)
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
-        _check_length(labels, _num_samples(rows))
+        check_length(labels, _num_samples(rows))
         if is_classifier(self):
             check_classification_targets(labels)
         weights = np.ones(len(labels))

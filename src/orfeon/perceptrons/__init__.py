@@ -10,12 +10,11 @@ from orfeon.perceptrons.pptss import PPTSSClassifier
 from orfeon.perceptrons.regression import ParallelPerceptronRegressor
 
 if TYPE_CHECKING:
-    from orfeon.perceptrons.sampler import PPTSSSampler
+    from orfeon.perceptrons.sampler import PPTSSSampler as PPTSSSampler
 
 __all__ = [
     "PPBoostClassifier",
     "PPTSSClassifier",
-    "PPTSSSampler",
     "ParallelPerceptronClassifier",
     "ParallelPerceptronRegressor",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,12 @@ from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.inputs import Inputs
 from orfeon.perceptrons.p_delta import Course, LearningRate, Mode, PDelta, Rule, Solution
 from orfeon.progress import CallbackSupport, Progress, report_progress
-from orfeon.tabular import TabularEstimator, TrainingData, class_factors
+from orfeon.tabular import (
+    TabularEstimator,
+    TrainingData,
+    are_counts,
+    check_length,
+)
 from orfeon.trees.limits import LIMITS
 
 Floats = npt.NDArray[np.float64]
@@ -97,15 +102,20 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
     warm_start: bool
     n_jobs: int | None
     verbose: int
-    # Of classifiers only.
-    class_weight: Any
-    classes_: npt.NDArray[Any]
+
+    #: Parameters that a fitted parallel perceptron cannot change.
+    _shaping: ClassVar[tuple[str, ...]] = ("n_perceptrons", "standardize", "divide_inputs")
 
     # -- what a kind of parallel perceptron says -----------------------------------------------
 
+    @property
     @abstractmethod
-    def _problems(self, y: npt.NDArray[Any], n_classes: int) -> list[Problem]:
-        """What the parallel perceptrons learn, one after the other."""
+    def _n_problems(self) -> int:
+        """How many parallel perceptrons there are."""
+
+    @abstractmethod
+    def _problem(self, index: int, y: npt.NDArray[Any]) -> Problem:
+        """What one of them learns from some examples."""
 
     @abstractmethod
     def _judging(self) -> dict[str, float]:
@@ -115,88 +125,87 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
     def _learn_target(self, data: TrainingData) -> None:
         """Take note of what the targets of the first training set are."""
 
+    def _check_target(self, data: TrainingData) -> None:
+        """Look at the targets of examples that training goes on with."""
+
     def _check_settings(self) -> None:
         """Refuse settings that scikit-learn's own validation cannot."""
 
     # -- fitting -------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Train for all epochs, from drawn weights or from those of the fit before."""
-        self._check_settings()
-        goes_on = self.warm_start and hasattr(self, "_solutions")
-        if goes_on:
-            self._check_same_perceptrons("warm_start=True goes on from the fit before")
-        data = self._read_units(X, y, sample_weight, begins=not goes_on)
-        if not goes_on:
-            self._learn_inputs(data)
-        starts = self._solutions if goes_on else []
+        known = self._solutions if self.warm_start and hasattr(self, "_solutions") else []
+        data = self._read_next(
+            X, y, sample_weight, begins=not known, why="warm_start=True goes on from the fit before"
+        )
         # What was learnt is the start; rates and curves begin anew.
-        starts = [Solution(known.weights, known.margin) for known in starts]
-        total = self.max_iter * max(1, len(self._problems(data.y, data.n_classes)))
+        starts = [Solution(solution.weights, solution.margin) for solution in known]
+        total = self.max_iter * max(1, self._n_problems)
         with report_progress(
             self, total, self.verbose, X=X, y=y, sample_weight=sample_weight
         ) as progress:
             courses = self._train(
-                self.inputs_.of(data.X), data.y, data.weighted_by_class, data.n_classes,
-                data.seeds, starts, progress=progress,
+                self.inputs_.of(data.X), data.y, data.weighted_by_class, data.seeds, starts,
+                progress=progress,
             )  # fmt: skip
             self._take(courses)
-        return self
 
-    def _fit_chunk(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit_chunk(self, X: Any, y: Any, sample_weight: Any) -> None:
         """One more epoch, on some examples."""
-        self._check_settings()
+        known = getattr(self, "_solutions", [])
         begins = not hasattr(self, "_solutions")
-        if not begins:
-            self._check_same_perceptrons("partial_fit goes on from what was learnt before")
-        data = self._read_units(X, y, sample_weight, begins=begins)
-        if begins:
-            self._learn_inputs(data)
-        seeds, starts = data.seeds, []
-        if not begins:
-            starts = self._solutions
-            # Each chunk has randomness of its own.
+        data = self._read_next(
+            X, y, sample_weight, begins=begins, is_chunk=True,
+            why="partial_fit goes on from what was learnt before",
+        )  # fmt: skip
+        seeds = data.seeds
+        if not begins:  # each chunk has randomness of its own
             key = (*seeds.spawn_key, self.n_iter_)
             seeds = np.random.SeedSequence(seeds.entropy, spawn_key=key)
         courses = self._train(
-            self.inputs_.of(data.X), data.y, data.weighted_by_class, data.n_classes, seeds, starts,
-            n_epochs=1,
-        )  # fmt: skip
+            self.inputs_.of(data.X), data.y, data.weighted_by_class, seeds, known, n_epochs=1
+        )
         self._take(courses, adds=not begins)
-        return self
+
+    def _read_next(
+        self, X: Any, y: Any, sample_weight: Any, *, begins: bool, why: str, is_chunk: bool = False
+    ) -> TrainingData:
+        """Read examples; the first ones say what inputs and targets are."""
+        self._check_settings()
+        if not begins:
+            self._check_same_perceptrons(why)
+        data = self._read_units(X, y, sample_weight, begins=begins)
+        if begins:
+            self._learn_inputs(data, is_chunk=is_chunk)
+        else:
+            self._check_target(data)
+        return data
 
     def _check_same_perceptrons(self, why: str) -> None:
         """Refuse settings that would make other perceptrons of those that there are."""
-        now = self._shaping_settings()
-        changed = [name for name in now if now[name] != self._made_with[name]]
-        if changed:
-            name = changed[0]
-            raise ValueError(
-                f"{why}, and {name} cannot change on the way from {self._made_with[name]!r} to "
-                f"{now[name]!r}; set it back, or fit anew with warm_start=False."
-            )
-
-    def _shaping_settings(self) -> dict[str, Any]:
-        names = ("n_perceptrons", "standardize", "divide_inputs", "multi_class")
-        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+        for name, then in self._made_with.items():
+            now = getattr(self, name)
+            if now != then:
+                raise ValueError(
+                    f"{why}, and {name} cannot change on the way from {then!r} to {now!r}; set it "
+                    "back, or fit anew with warm_start=False."
+                )
 
     def _read_units(
         self, X: Any, y: Any, sample_weight: Any, *, begins: bool = True
     ) -> TrainingData:
         """The examples in an order of their own, weights of whole numbers as copies."""
         units = as_units(self._read(X, y, sample_weight, reset=begins))[0]
-        if units.class_factors is None:
-            return units
-        # By sums in this order, which does not depend on that of the rows.
-        factors = class_factors(self.class_weight, self.classes_, units.y, units.weights)
-        return replace(units, class_factors=factors)
+        return replace(units, weights=in_examples(units.weights))
 
-    def _learn_inputs(self, data: TrainingData) -> None:
+    def _learn_inputs(self, data: TrainingData, *, is_chunk: bool = False) -> None:
         """Learn from a training set what the inputs and the targets are."""
         self._learn_target(data)
+        # What is constant in a first chunk need not be so in the next ones.
         self.inputs_ = Inputs.learn(
             data.X, data.schema, data.weights, standardize=self.standardize,
-            divide=self.divide_inputs,
+            divide=self.divide_inputs, ignore_constants=not is_chunk,
         )  # fmt: skip
 
     def _rule(self, total_weight: float) -> PDelta:
@@ -212,36 +221,40 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         inputs: Floats,
         y: npt.NDArray[Any],
         weights: Floats,
-        n_classes: int,
         seeds: np.random.SeedSequence,
         starts: list[Solution],
         *,
         n_epochs: int | None = None,
+        rated_as: float | None = None,
         progress: Progress | None = None,
     ) -> list[Course]:
-        """Train a parallel perceptron for each problem; with no starts, from drawn weights."""
+        """Train a parallel perceptron for each problem; with no starts, from drawn weights.
 
-        def train_one(index: int, problem: Problem) -> Course:
+        ``rated_as`` is the weight of examples that the learning rate is for, if not these.
+        """
+
+        def train_one(index: int) -> Course:
+            problem = self._problem(index, y)
             rng = member_generator(seeds, index)
-            its_weights = problem.of(weights)
+            its_inputs, its_weights = problem.of(inputs), problem.of(weights)
             drawn = p_delta.draw_weights(self.n_perceptrons, inputs.shape[1], self.init, rng)
             start = starts[index] if starts else Solution(drawn, float(self.margin))
+            total = p_delta.rated_weight(its_inputs, its_weights) if rated_as is None else rated_as
             return p_delta.train(
-                problem.of(inputs), problem.targets, its_weights, start,
-                self._rule(float(its_weights.sum())), n_epochs or self.max_iter, rng,
+                its_inputs, problem.targets, its_weights, start, self._rule(total),
+                n_epochs or self.max_iter, rng,
                 None if progress is None or not progress.is_heard else progress.update_and_ask,
             )  # fmt: skip
 
-        problems = list(enumerate(self._problems(y, n_classes)))
-        if len(problems) < 2:
-            return [train_one(*one) for one in problems]
+        if self._n_problems < 2:
+            return [train_one(index) for index in range(self._n_problems)]
         jobs = Parallel(n_jobs=getattr(self, "n_jobs", None), require="sharedmem")
-        return list(jobs(delayed(train_one)(*one) for one in problems))
+        return list(jobs(delayed(train_one)(index) for index in range(self._n_problems)))
 
     def _take(self, courses: list[Course], *, adds: bool = False) -> None:
         """Take over what was learnt."""
         self._solutions = [course.solution for course in courses]
-        self._made_with = self._shaping_settings()
+        self._made_with = {name: getattr(self, name) for name in self._shaping}
         shape = (len(courses), self.n_perceptrons, self.inputs_.n_inputs)
         units = [solution.unit_weights for solution in self._solutions]
         self.weights_ = np.array(units).reshape(shape)
@@ -252,7 +265,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
             energies = np.concatenate([self.energy_curve_, energies], axis=-1)
             errors = np.concatenate([self.error_curve_, errors], axis=-1)
         self.energy_curve_, self.error_curve_ = energies, errors
-        self.n_iter_ = max((solution.n_epochs for solution in self._solutions), default=0)
+        self.n_iter_ = self.energy_curve_.shape[-1]
 
     # -- looking at it -------------------------------------------------------------------------
 
@@ -276,27 +289,56 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         Returns
         -------
         float
-            J.
+            J. The weights of the classes are those of training.
         """
         inputs = self._inputs(X)
-        targets = self._known_target(y, len(inputs))
+        targets = self._known_target(y)
+        check_length(targets, len(inputs))
         weights = np.ones(len(inputs))
         if sample_weight is not None:
-            weights = self._read_weights(sample_weight, targets)
-        problems = self._problems(targets, len(getattr(self, "classes_", ())))
+            weights = in_examples(self._read_weights(sample_weight, targets))
+        weights = self._weigh_classes(targets, weights)
         rule = self._rule(1.0)
-        return float(
-            sum(
-                p_delta.energy(
-                    problem.of(inputs), problem.targets, problem.of(weights), solution, rule
-                )
-                for problem, solution in zip(problems, self._solutions, strict=True)
+        total = 0.0
+        for index, solution in enumerate(self._solutions):
+            problem = self._problem(index, targets)
+            total += p_delta.energy(
+                problem.of(inputs), problem.targets, problem.of(weights), solution, rule
             )
-        )
+        return total
 
     @abstractmethod
-    def _known_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
-        """Classes as codes, or targets as the perceptrons see them."""
+    def _known_target(self, y: Any) -> npt.NDArray[Any]:
+        """Classes as codes, or targets as numbers."""
+
+    def _weigh_classes(self, targets: npt.NDArray[Any], weights: Floats) -> Floats:
+        """Multiply weights by those of the classes, where there are any."""
+        return weights
+
+
+def in_examples(weights: Floats) -> Floats:
+    """Weights in units of an example, as the steps of training are.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Weights; those of 0 are of no example.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Whole numbers as they are, for they count copies; others so that their mean is 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.perceptrons.base import in_examples
+    >>> in_examples(np.array([0.1, 0.1, 0.2, 0.0]))
+    array([0.75, 0.75, 1.5 , 0.  ])
+    """
+    if are_counts(weights):
+        return weights
+    return np.asarray(weights * (np.count_nonzero(weights) / weights.sum()))
 
 
 def _as_curves(curves: list[Floats]) -> Floats:

@@ -22,7 +22,6 @@ from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import Hears, Judgement, Scheme
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
-from orfeon.imbalance.metrics import least_weighty
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.categories import (
     BORDERLINE,
@@ -32,8 +31,8 @@ from orfeon.perceptrons.categories import (
     QuasiNoisy,
     categorise,
 )
-from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier, code_of
-from orfeon.perceptrons.pptss import check_two_classes
+from orfeon.perceptrons.class_of_interest import check_two_classes, code_of_interest
+from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 
 Floats = npt.NDArray[np.float64]
 BoostMode = Literal["adaboost", "negative", "positive", "balanced"]
@@ -102,7 +101,7 @@ class PPBoostScheme(AdaBoostScheme):
         self._quasi_noisy: QuasiNoisy = quasi_noisy
 
     def _votes(self, said: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        return np.asarray(p_delta.signs(said[:, :-1]).sum(axis=1) > 0, dtype=np.int64)
+        return np.asarray(p_delta.votes(said[:, :-1]) > 0, dtype=np.int64)
 
     def judge(self, said: npt.NDArray[Any]) -> Judgement:
         """Weighted error of the vote, and half of the logarithm of the odds, as in AdaBoost.
@@ -253,12 +252,9 @@ class PPBoostClassifier(AdaBoostClassifier):
     def _scheme(self, examples: Examples) -> Scheme:
         check_two_classes(self, self.classes_)
         self._check_min_weight(examples)
-        share: Floats = np.bincount(
-            examples.labels, examples.sample_weights, len(self.classes_)
-        ).astype(np.float64)
-        positive = least_weighty(share)
-        if self.pos_label is not None:
-            positive = code_of(self.pos_label, self.classes_)
+        positive = code_of_interest(
+            examples.labels, examples.sample_weights, self.classes_, self.pos_label
+        )
         self.positive_class_ = self.classes_[positive]
         return PPBoostScheme(
             examples.labels, examples.weights, positive, FACTORS[self.mode], self.quasi_noisy,

@@ -62,7 +62,14 @@ class Inputs:
 
     @classmethod
     def learn(
-        cls, X: Floats, schema: Schema, weights: Floats, *, standardize: bool, divide: bool
+        cls,
+        X: Floats,
+        schema: Schema,
+        weights: Floats,
+        *,
+        standardize: bool,
+        divide: bool,
+        ignore_constants: bool = True,
     ) -> Self:
         """Learn centres and spreads from a training set.
 
@@ -79,6 +86,9 @@ class Inputs:
         divide : bool
             Whether to divide by the root of the number of inputs, so that rows have length 1 or so
             in any number of dimensions.
+        ignore_constants : bool, default=True
+            Whether what is constant here is always 0 when standardised, also in rows that differ,
+            for its weight is not learnt. Otherwise it is only centred.
 
         Returns
         -------
@@ -91,7 +101,7 @@ class Inputs:
         plain = cls(codes, centres, spreads, False, 1.0)
         for place, column in plain._columns(X):
             centres[place], spread = _mean_and_deviation(column, weights)
-            if standardize:
+            if standardize and (ignore_constants or np.isfinite(spread)):
                 spreads[place] = spread
         return cls(codes, centres, spreads, standardize, np.sqrt(n_inputs) if divide else 1.0)
 

@@ -31,8 +31,10 @@ class PerceptronLearner:
         The examples.
     examples : Examples
         Their classes and weights.
-    sampling : {"weights", "resample"}, default="weights"
+    sampling : {"weights", "resample"}
         Whether members are trained with the weights, or on a weighted bootstrap sample.
+    classes : ndarray of shape (n_classes,)
+        The classes, for a base that weighs them.
     """
 
     def __init__(
@@ -40,9 +42,12 @@ class PerceptronLearner:
         base: ParallelPerceptronClassifier,
         X: Any,
         examples: Examples,
-        sampling: Sampling = "weights",
+        sampling: Sampling,
+        classes: npt.NDArray[Any],
     ) -> None:
-        self.base = clone(base)
+        self.class_weight, self.classes = base.class_weight, classes
+        # Here classes are codes; what their weights are about are the classes themselves.
+        self.base = clone(base).set_params(class_weight=None)
         data = self.base._begin(X, examples.labels, examples.sample_weights, in_order=True)
         self.inputs = self.base.inputs_.of(data.X)
         # Not all classes need be among examples of which some were set aside.
@@ -82,16 +87,9 @@ class PerceptronLearner:
             given = draw_sample(weights, labels, self.n_classes, rng, n_examples).astype(np.float64)
         else:
             given = weights * (n_examples / weights.sum())
-        member = clone(self.base)
-        rule = member.class_weight
-        if rule is not None:
-            given = given * class_factors(rule, self.base.classes_, labels, given)[labels]
-        for name in ("schema_", "n_features_in_", "feature_names_in_", "inputs_", "classes_"):
-            if hasattr(self.base, name):
-                setattr(member, name, getattr(self.base, name))
-        member.n_classes_ = self.n_classes
-        member.minority_class_ = self.base.minority_class_
-        member._take(member._train(self.inputs, labels, given, self.n_classes, seeds, []))
+        if self.class_weight is not None:
+            given = given * class_factors(self.class_weight, self.classes, labels, given)[labels]
+        member = self.base._trained_copy(self.inputs, labels, given, seeds)
         return EstimatorMembers([member], self.n_classes)
 
     def hear(self, member: EstimatorMembers, what: Hears) -> npt.NDArray[Any]:

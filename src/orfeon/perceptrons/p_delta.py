@@ -173,6 +173,35 @@ def stable_rate(total_weight: float) -> float:
     return float(_LARGEST_RATE * (_STABLE_WEIGHT / max(_STABLE_WEIGHT, total_weight)))
 
 
+def rated_weight(inputs: Floats, example_weights: Floats) -> float:
+    """The weight of some examples that a learning rate should be for.
+
+    Parameters
+    ----------
+    inputs : ndarray of shape (n_rows, n_inputs)
+        Extended inputs.
+    example_weights : ndarray of shape (n_rows,)
+        Weights of the examples.
+
+    Returns
+    -------
+    float
+        Their sum; more where inputs are longer than 1 on average, as steps are then too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.perceptrons.p_delta import rated_weight
+    >>> rated_weight(np.array([[0.6, -0.8], [0.0, -1.0]]), np.ones(2))
+    2.0
+    >>> rated_weight(np.array([[30.0, -40.0], [0.0, -1.0]]), np.ones(2))
+    51.0
+    """
+    lengths = np.sqrt(np.einsum("nd,nd->n", inputs, inputs))
+    mean_length = float(lengths.mean()) if len(lengths) else 0.0
+    return float(example_weights.sum() * max(1.0, mean_length))
+
+
 def draw_weights(
     n_perceptrons: int, n_inputs: int, init: float | Literal["unit"], rng: np.random.Generator
 ) -> Floats:
@@ -213,6 +242,11 @@ def activations(inputs: Floats, weights: Floats) -> Floats:
     ndarray of shape (n_rows, n_perceptrons)
         Activations.
     """
+    if inputs.shape[1] != weights.shape[1]:
+        raise ValueError(
+            f"inputs have {inputs.shape[1]} columns and weights {weights.shape[1]}; they must have "
+            "the same number."
+        )
     found = np.empty((len(inputs), len(weights)))
     kernels.activate(kernel_view(inputs), kernel_view(weights), found)
     return found
@@ -232,6 +266,22 @@ def signs(activations: Floats) -> npt.NDArray[np.int64]:
         Signs.
     """
     return np.where(activations >= 0, 1, -1)
+
+
+def votes(activations: Floats) -> npt.NDArray[np.int64]:
+    """What most of an odd number of perceptrons say: -1 or +1.
+
+    Parameters
+    ----------
+    activations : ndarray of shape (n_rows, n_perceptrons)
+        Activations.
+
+    Returns
+    -------
+    ndarray of int of shape (n_rows,)
+        Signs.
+    """
+    return np.where(signs(activations).sum(axis=1) > 0, 1, -1)
 
 
 def update(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from copy import copy
+from dataclasses import replace
+from itertools import combinations, islice
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,13 +16,21 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from orfeon.boosting.learners import Sampling
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
-from orfeon.imbalance.metrics import least_weighty
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
 from orfeon.perceptrons.categories import NAMES, QuasiNoisy, categorise
+from orfeon.perceptrons.class_of_interest import class_code, code_of_interest
 from orfeon.perceptrons.learner import PerceptronLearner
 from orfeon.perceptrons.p_delta import LearningRate, Mode, Rule
-from orfeon.tabular import KnownClassesMixin, TabularClassifierMixin, TrainingData, class_codes
+from orfeon.restoring import restored_on_failure
+from orfeon.tabular import (
+    KnownClassesMixin,
+    TabularClassifierMixin,
+    TrainingData,
+    check_length,
+    class_codes,
+    class_factors,
+)
 
 Floats = npt.NDArray[np.float64]
 MultiClass = Literal["one_vs_rest", "one_vs_one"]
@@ -101,6 +111,8 @@ class ParallelPerceptronClassifier(
     }
 
     minority_class_: Any
+    _class_factors: Floats | None
+    _shaping: ClassVar[tuple[str, ...]] = (*BaseParallelPerceptron._shaping, "multi_class")
 
     def __init__(
         self,
@@ -160,25 +172,47 @@ class ParallelPerceptronClassifier(
         # The output is -1 or 1: any tolerance below 2 tells right from wrong.
         return {"tolerance": 0.5, "rho": 1.0}
 
-    def _pairs(self, n_classes: int) -> list[tuple[int, int]]:
-        return list(combinations(range(n_classes), 2))
+    @property
+    def _is_pairwise(self) -> bool:
+        """Whether each pair of classes has a parallel perceptron, as it was trained."""
+        made_with = getattr(self, "_made_with", None)
+        how = self.multi_class if made_with is None else made_with["multi_class"]
+        return self.n_classes_ > 2 and bool(how == "one_vs_one")
 
-    def _problems(self, y: npt.NDArray[Any], n_classes: int) -> list[Problem]:
-        if n_classes < 2:
-            return []
-        if n_classes == 2:
-            return [Problem(np.where(y == 1, 1.0, -1.0))]
-        if self.multi_class == "one_vs_rest":
-            return [Problem(np.where(y == code, 1.0, -1.0)) for code in range(n_classes)]
-        problems = []
-        for first, second in self._pairs(n_classes):
-            rows = np.flatnonzero((y == first) | (y == second))
-            problems.append(Problem(np.where(y[rows] == second, 1.0, -1.0), rows))
-        return problems
+    @property
+    def _n_problems(self) -> int:
+        n_classes = self.n_classes_
+        if n_classes <= 2:
+            return n_classes - 1
+        return n_classes * (n_classes - 1) // 2 if self._is_pairwise else n_classes
+
+    def _problem(self, index: int, y: npt.NDArray[Any]) -> Problem:
+        if not self._is_pairwise:
+            positive = 1 if self.n_classes_ == 2 else index
+            return Problem(np.where(y == positive, 1.0, -1.0))
+        first, second = next(islice(combinations(range(self.n_classes_), 2), index, None))
+        rows = np.flatnonzero((y == first) | (y == second))
+        return Problem(np.where(y[rows] == second, 1.0, -1.0), rows)
 
     def _learn_target(self, data: TrainingData) -> None:
-        share: Floats = np.bincount(data.y, data.weights, self.n_classes_).astype(np.float64)
-        self.minority_class_ = self.classes_[least_weighty(share)]
+        code = code_of_interest(data.y, data.weights, self.classes_)
+        self.minority_class_ = self.classes_[code]
+
+    def _read_units(
+        self, X: Any, y: Any, sample_weight: Any, *, begins: bool = True
+    ) -> TrainingData:
+        units = super()._read_units(X, y, sample_weight, begins=begins)
+        self._class_factors = None
+        if self.class_weight is not None:
+            # By sums in this order, which does not depend on that of the rows.
+            self._class_factors = class_factors(
+                self.class_weight, self.classes_, units.y, units.weights
+            )
+        return replace(units, class_factors=self._class_factors)
+
+    def _weigh_classes(self, targets: npt.NDArray[Any], weights: Floats) -> Floats:
+        factors = self._class_factors
+        return weights if factors is None else weights * factors[targets]
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -199,9 +233,13 @@ class ParallelPerceptronClassifier(
         self
             The fitted classifier.
         """
-        goes_on = self.warm_start and hasattr(self, "_solutions")
-        self._known_classes = self.classes_ if goes_on else None
-        return self._fit(X, y, sample_weight)
+        with restored_on_failure(self):
+            goes_on = self.warm_start and hasattr(self, "_solutions")
+            if not goes_on:
+                self.__dict__.pop("_made_with", None)
+            self._known_classes = self.classes_ if goes_on else None
+            self._fit(X, y, sample_weight)
+        return self
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, *, in_order: bool = False) -> TrainingData:
         """Read examples, and learn from them what the inputs are, but do not train."""
@@ -214,10 +252,22 @@ class ParallelPerceptronClassifier(
         return data
 
     def _boosting_learner(
-        self, X: Any, examples: Examples, sampling: Sampling
+        self, X: Any, examples: Examples, sampling: Sampling, classes: npt.NDArray[Any]
     ) -> PerceptronLearner:
         """What trains members of a boosted ensemble."""
-        return PerceptronLearner(self, X, examples, sampling)
+        return PerceptronLearner(self, X, examples, sampling, classes)
+
+    def _trained_copy(
+        self,
+        inputs: Floats,
+        codes: npt.NDArray[Any],
+        weights: Floats,
+        seeds: np.random.SeedSequence,
+    ) -> ParallelPerceptronClassifier:
+        """Another one that reads tables as this one does, trained on these inputs."""
+        other = copy(self)
+        other._take(other._train(inputs, codes, weights, seeds, []))
+        return other
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -239,8 +289,10 @@ class ParallelPerceptronClassifier(
         self
             The classifier.
         """
-        self._expect_classes(classes, begins=not hasattr(self, "_solutions"))
-        return self._fit_chunk(X, y, sample_weight)
+        with restored_on_failure(self):
+            self._expect_classes(classes, begins=not hasattr(self, "_solutions"))
+            self._fit_chunk(X, y, sample_weight)
+        return self
 
     # -- decisions -----------------------------------------------------------------------------
 
@@ -256,10 +308,10 @@ class ParallelPerceptronClassifier(
 
     def _decisions(self, inputs: Floats) -> Floats:
         leanings = self._leanings(inputs)
-        if self.n_classes_ <= 2 or self.multi_class == "one_vs_rest":
-            means = leanings / self.n_perceptrons
-            return means[:, 0] if self.n_classes_ == 2 else means
-        return np.asarray(_ovr_decision_function(leanings > 0, leanings, self.n_classes_))
+        if self._is_pairwise:
+            return np.asarray(_ovr_decision_function(leanings > 0, leanings, self.n_classes_))
+        means: Floats = leanings / self.weights_.shape[1]
+        return means[:, 0] if self.n_classes_ == 2 else means
 
     def _decide(self, inputs: Floats) -> npt.NDArray[np.int64]:
         """Class codes."""
@@ -272,10 +324,10 @@ class ParallelPerceptronClassifier(
         """Smoothed shares of the votes."""
         if self.n_classes_ == 1:
             return np.ones((len(inputs), 1))
-        if self.n_classes_ > 2 and self.multi_class == "one_vs_one":
+        if self._is_pairwise:
             shares = self._decisions(inputs) + 0.5  # sums of certainties are within a third
         else:
-            n = self.n_perceptrons
+            n = self.weights_.shape[1]
             shares = (self._leanings(inputs) + n + 1) / (2 * n + 2)
         if self.n_classes_ == 2:
             return np.hstack([1.0 - shares, shares])
@@ -338,22 +390,19 @@ class ParallelPerceptronClassifier(
 
     # -- looking at the examples ---------------------------------------------------------------
 
-    def _known_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
-        codes = class_codes(self._read_target(y), self.classes_)
-        if len(codes) != n_rows:
-            raise ValueError(
-                f"y has {len(codes)} values and X has {n_rows} rows; one for each row is expected."
-            )
-        return codes
+    def _known_target(self, y: Any) -> npt.NDArray[Any]:
+        return class_codes(self._read_target(y), self.classes_)
 
     def _margins(self, X: Any, y: Any) -> tuple[Floats, npt.NDArray[Any]]:
         """Margins (n_rows, n_problems, n_perceptrons), and targets (n_rows, n_problems)."""
         inputs = self._inputs(X)
-        problems = self._problems(self._known_target(y, len(inputs)), self.n_classes_)
-        margins = np.full((len(inputs), len(problems), self.n_perceptrons), np.nan)
-        targets = np.full((len(inputs), len(problems)), np.nan)
+        codes = self._known_target(y)
+        check_length(codes, len(inputs))
+        margins = np.full((len(inputs), *self.weights_.shape[:2]), np.nan)
+        targets = np.full((len(inputs), len(self.weights_)), np.nan)
         everywhere = np.arange(len(inputs))
-        for index, (problem, weights) in enumerate(zip(problems, self.weights_, strict=True)):
+        for index, weights in enumerate(self.weights_):
+            problem = self._problem(index, codes)
             rows = everywhere if problem.rows is None else problem.rows
             activations = p_delta.activations(problem.of(inputs), weights)
             margins[rows, index] = problem.targets[:, None] * activations
@@ -408,7 +457,7 @@ class ParallelPerceptronClassifier(
         positive = 1.0
         if self.n_classes_ == 2:
             label = self.minority_class_ if pos_label is None else pos_label
-            positive = 1.0 if code_of(label, self.classes_) == 1 else -1.0
+            positive = 1.0 if class_code(label, self.classes_) == 1 else -1.0
         found = np.full(targets.shape, "", NAMES.dtype)
         for index, gamma in enumerate(self.margin_):
             rows = np.flatnonzero(~np.isnan(targets[:, index]))
@@ -417,31 +466,3 @@ class ParallelPerceptronClassifier(
             )
             found[rows, index] = NAMES[codes]
         return found[:, 0] if self.n_classes_ == 2 else found
-
-
-def code_of(pos_label: Any, classes: npt.NDArray[Any]) -> int:
-    """The code of the class of interest.
-
-    Parameters
-    ----------
-    pos_label : object
-        The class.
-    classes : ndarray of shape (n_classes,)
-        All classes.
-
-    Returns
-    -------
-    int
-        Its place among them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.perceptrons.parallel_perceptron import code_of
-    >>> code_of("ill", np.array(["ill", "well"]))
-    0
-    """
-    places = np.flatnonzero(classes == pos_label)
-    if len(places) != 1:
-        raise ValueError(f"pos_label={pos_label!r} is not among the classes {classes.tolist()}.")
-    return int(places[0])

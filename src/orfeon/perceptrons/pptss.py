@@ -12,15 +12,20 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.perceptrons.categories import QuasiNoisy
-from orfeon.perceptrons.p_delta import Course, Solution, stable_rate
-from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier, code_of
+from orfeon.perceptrons.class_of_interest import check_two_classes, code_of_interest
+from orfeon.perceptrons.p_delta import Course, Solution, rated_weight
+from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.selection import ONE_CLASS, Integers, Selection, select_examples
 from orfeon.progress import CallbackSupport, Progress, report_progress
+from orfeon.restoring import restored_on_failure
 from orfeon.seeding import seed_sequence
 from orfeon.tabular import TrainingData
 from orfeon.trees.limits import LIMITS
 
 Floats = npt.NDArray[np.float64]
+
+#: What is known of a round.
+_ROUND = ("n_selected", "geometric_mean", "positive_accuracy", "negative_accuracy")
 
 SELECTION: dict[str, list[Any]] = {
     "estimator": [ParallelPerceptronClassifier, None],
@@ -50,7 +55,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
     verbose : int, default=0
         Whether to show progress.
     random_state : int, RandomState or None, default=None
-        Fixes everything.
+        Fixes everything; None leaves it to that of ``estimator``.
 
     Attributes
     ----------
@@ -59,9 +64,10 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
     selected_ : ndarray of shape (n_selected,)
         Rows of the training set that it was trained on, in increasing order.
     history_ : dict of ndarray of shape (n_rounds,)
-        What each round was trained on and how it did on the whole training set: "n_selected",
-        "g_mean", "positive_accuracy", "negative_accuracy". The last round is the first in which g
-        or the accuracy on the class of interest fell, unless ``ended_`` says otherwise.
+        How many examples each round was trained on, copies counted, and how it did on the whole
+        training set: "n_selected", "geometric_mean", "positive_accuracy", "negative_accuracy". The
+        last round is the first in which g or the accuracy on the class of interest fell, unless
+        ``ended_`` says otherwise.
     best_round_ : int
         The round that was kept.
     ended_ : str
@@ -146,40 +152,50 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
             The fitted classifier.
         """
         base = ParallelPerceptronClassifier() if self.estimator is None else clone(self.estimator)
-        data = base._begin(X, y, sample_weight)
-        check_two_classes(self, base.classes_)
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(base, name):
-                setattr(self, name, getattr(base, name))
-        label = base.minority_class_ if self.pos_label is None else self.pos_label
-        self.positive_class_ = self.classes_[code_of(label, self.classes_)]
-        with report_progress(
-            self, self.max_rounds, self.verbose, X=X, y=y, sample_weight=sample_weight
-        ) as progress:
-            found = self._select(base, data, progress)
-            self.estimator_ = base
-            self.selected_ = np.unique(data.rows[found.rows])
-            names = ("n_selected", "g_mean", "positive_accuracy", "negative_accuracy")
-            columns = zip(*found.rounds, strict=True)
-            self.history_ = {n: np.array(c) for n, c in zip(names, columns, strict=False)}
-            self.best_round_, self.ended_ = found.best, found.ended
+        with restored_on_failure(self):
+            data = base._begin(X, y, sample_weight)
+            check_two_classes(self, base.classes_)
+            for name in ("classes_", "n_features_in_", "feature_names_in_"):
+                if hasattr(base, name):
+                    setattr(self, name, getattr(base, name))
+            positive = code_of_interest(data.y, data.weights, self.classes_, self.pos_label)
+            self.positive_class_ = self.classes_[positive]
+            with report_progress(
+                self, self.max_rounds, self.verbose, X=X, y=y, sample_weight=sample_weight
+            ) as progress:
+                found = self._select(base, data, 1.0 if positive == 1 else -1.0, progress)
+                self.estimator_ = base
+                self.selected_ = np.unique(data.rows[found.rows])
+                columns = zip(*found.rounds, strict=True)
+                self.history_ = {
+                    name: np.array(column) for name, column in zip(_ROUND, columns, strict=True)
+                }
+                self.best_round_, self.ended_ = found.best, found.ended
         return self
 
     def _select(
-        self, base: ParallelPerceptronClassifier, data: TrainingData, progress: Progress
+        self,
+        base: ParallelPerceptronClassifier,
+        data: TrainingData,
+        positive: float,
+        progress: Progress,
     ) -> Selection:
         """The rounds; the base takes over the best."""
-        seeds = seed_sequence(self.random_state)
+        given = base.random_state if self.random_state is None else self.random_state
+        seeds = seed_sequence(given)
         inputs, weights = base.inputs_.of(data.X), data.weighted_by_class
-        if base.eta0 == "auto":  # all rounds have the learning rate of the first
-            base.eta0 = stable_rate(float(weights.sum()))
+        # All rounds have the learning rate of the first.
+        rated_as = rated_weight(inputs, weights)
         courses: list[Course] = []
 
         def train(rows: Integers, start: Solution | None) -> Solution:
             key = (*seeds.spawn_key, len(courses))
-            its = np.random.SeedSequence(seeds.entropy, spawn_key=key)
+            its_seeds = np.random.SeedSequence(seeds.entropy, spawn_key=key)
             begun = [] if start is None else [Solution(start.weights, start.margin)]
-            (course,) = base._train(inputs[rows], data.y[rows], weights[rows], 2, its, begun)
+            few = rows if len(rows) < len(inputs) else slice(None)  # all need not be copied
+            (course,) = base._train(
+                inputs[few], data.y[few], weights[few], its_seeds, begun, rated_as=rated_as
+            )
             courses.append(course)
             return course.solution
 
@@ -189,7 +205,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
             return Selection([(len(data.y), 1.0, 1.0, 1.0)], rows=everything, ended=ONE_CLASS)
         found = select_examples(
             inputs, np.where(data.y == 1, 1.0, -1.0), data.weights, train,
-            positive=1.0 if self.positive_class_ == self.classes_[1] else -1.0,
+            positive=positive,
             keep_quasi_noisy=self.keep_quasi_noisy, quasi_noisy=self.quasi_noisy,
             max_rounds=self.max_rounds, after=progress.update_and_ask,
         )  # fmt: skip
@@ -249,21 +265,3 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         """
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict_proba(X)
-
-
-def check_two_classes(estimator: Any, classes: npt.NDArray[Any]) -> None:
-    """Refuse more than two classes.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Who refuses.
-    classes : ndarray of shape (n_classes,)
-        The classes.
-    """
-    if len(classes) > 2:
-        raise ValueError(
-            f"Only binary classification is supported. y has {len(classes)} classes; put "
-            f"{type(estimator).__name__} into sklearn.multiclass.OneVsRestClassifier, which makes "
-            "one of each class against the others."
-        )

@@ -8,6 +8,7 @@ consisting of a single layer of perceptrons. Neural Networks 21(5), 786-795.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
@@ -21,6 +22,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
 from orfeon.perceptrons.p_delta import LearningRate, Mode, PDelta, Rule
+from orfeon.restoring import restored_on_failure
 from orfeon.tabular import TabularRegressorMixin, TrainingData
 
 Floats = npt.NDArray[np.float64]
@@ -89,6 +91,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
     }
 
     target_range_: tuple[float, float]
+    _shaping: ClassVar[tuple[str, ...]] = (*BaseParallelPerceptron._shaping, "rho")
 
     def __init__(
         self,
@@ -147,19 +150,30 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
     def _learn_target(self, data: TrainingData) -> None:
         self.target_range_ = (float(data.y.min()), float(data.y.max()))
 
-    def _problems(self, y: npt.NDArray[Any], n_classes: int) -> list[Problem]:
+    def _check_target(self, data: TrainingData) -> None:
+        low, high = self.target_range_
+        if data.y.min() < low or data.y.max() > high:
+            warnings.warn(
+                f"y has values between {data.y.min():g} and {data.y.max():g}, and the first "
+                f"training set had them between {low:g} and {high:g}: no prediction will leave "
+                "that range. Fit anew, with warm_start=False.",
+                UserWarning,
+                stacklevel=5,
+            )
+
+    @property
+    def _n_problems(self) -> int:
+        return 1
+
+    def _problem(self, index: int, y: npt.NDArray[Any]) -> Problem:
         low, high = self.target_range_
         if low == high:
-            return [Problem(np.zeros(len(y)))]
+            return Problem(np.zeros(len(y)))
         # Targets beyond those of the first chunk are as far as an output can go.
-        return [Problem(np.clip((y - low) / (high - low) * 2.0 - 1.0, -1.0, 1.0))]
+        return Problem(np.clip((y - low) / (high - low) * 2.0 - 1.0, -1.0, 1.0))
 
-    def _known_target(self, y: Any, n_rows: int) -> npt.NDArray[Any]:
+    def _known_target(self, y: Any) -> npt.NDArray[Any]:
         target: npt.NDArray[Any] = self._read_target(y)
-        if len(target) != n_rows:
-            raise ValueError(
-                f"y has {len(target)} values and X has {n_rows} rows; one for each row is expected."
-            )
         return target
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -181,7 +195,9 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         self
             The fitted regressor.
         """
-        return self._fit(X, y, sample_weight)
+        with restored_on_failure(self):
+            self._fit(X, y, sample_weight)
+        return self
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -202,7 +218,9 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         self
             The regressor.
         """
-        return self._fit_chunk(X, y, sample_weight)
+        with restored_on_failure(self):
+            self._fit_chunk(X, y, sample_weight)
+        return self
 
     def predict(self, X: Any) -> Floats:
         """The mean vote, within the range of the targets.
@@ -218,7 +236,8 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
             Predictions.
         """
         signs = p_delta.signs(p_delta.activations(self._inputs(X), self.weights_[0]))
-        share = np.clip(signs.sum(axis=1) / self._judging()["rho"], -1.0, 1.0) / 2.0 + 0.5
+        rho = self._made_with["rho"] or signs.shape[1]  # as it was trained
+        share = np.clip(signs.sum(axis=1) / rho, -1.0, 1.0) / 2.0 + 0.5
         low, high = self.target_range_
         # Rounding leaves the range too.
         return np.asarray(np.clip(low * (1.0 - share) + high * share, low, high))

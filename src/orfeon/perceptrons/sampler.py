@@ -9,10 +9,10 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from orfeon.imbalance.metrics import minority_class
 from orfeon.imbalance.samplers import Integers, SelectionSampler, check_target_type
 from orfeon.perceptrons.categories import QuasiNoisy
-from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier, code_of
+from orfeon.perceptrons.class_of_interest import code_of_interest
+from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.pptss import SELECTION, PPTSSClassifier
 from orfeon.schema import Schema
 
@@ -116,14 +116,12 @@ class PPTSSSampler(SelectionSampler):
 
     def _select(self, X: Any, y: npt.NDArray[Any]) -> Integers:
         X = X.toarray() if issparse(X) else X  # perceptrons look at every input of every row
-        classes = np.unique(y)
-        positive = minority_class(y)
-        if self.pos_label is not None:
-            positive = classes[code_of(self.pos_label, classes)]
+        classes, codes = np.unique(y, return_inverse=True)
+        positive = code_of_interest(codes, np.ones(len(y)), classes, self.pos_label)
         self.classifier_ = PPTSSClassifier(
             self.estimator, keep_quasi_noisy=self.keep_quasi_noisy, quasi_noisy=self.quasi_noisy,
             max_rounds=self.max_rounds, pos_label=True, random_state=self.random_state,
-        ).fit(X, y == positive)  # fmt: skip
+        ).fit(X, codes == positive)  # fmt: skip
         selected = np.zeros(len(y), bool)
         selected[self.classifier_.selected_] = True
         may_go = np.isin(y, list(self.sampling_strategy_))

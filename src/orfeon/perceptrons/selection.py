@@ -123,8 +123,8 @@ def select_examples(
     solution = train(rows, None)
     best_g = best_positive = 0.0
     while not found.ended:
-        said = p_delta.signs(p_delta.activations(inputs, solution.weights)).sum(axis=1) >= 0
-        right = said == (targets > 0)
+        activations = p_delta.activations(inputs, solution.unit_weights)
+        right = p_delta.votes(activations) == targets
         accuracy = _share(right, weights, is_positive)
         specificity = _share(right, weights, ~is_positive)
         g = float(np.sqrt(accuracy * specificity))
@@ -135,7 +135,7 @@ def select_examples(
             break
         best_g, best_positive = g, accuracy
         found.best, found.solution, found.rows = len(found.rounds) - 1, solution, rows
-        margins = targets[rows, None] * p_delta.activations(inputs[rows], solution.unit_weights)
+        margins = targets[rows, None] * activations[rows]
         codes = categorise(margins, solution.margin, targets[rows], positive, quasi_noisy)
         stays = (codes == BORDERLINE) | (keep_quasi_noisy & (codes == QUASI_NOISY))
         found.ended = _end(stays, is_positive[rows], len(found.rounds) >= max_rounds)
