@@ -169,18 +169,24 @@ X[:, 2] = rng.integers(0, 3, 24)
 X[rng.random(X.shape) < 0.1] = np.nan
 y = (np.nan_to_num(X[:, 0]) + rng.normal(size=24) > 0).astype(int) + (X[:, 2] == 1)
 settings = {"CARTClassifier": {"pruning": "cv", "n_folds": 3}}
-few = {"n_estimators": 2, "n_committees": 2}
+few = {"n_estimators": 2, "n_committees": 2, "max_iter": 5}
 print(numba.config.DISABLE_JIT)
 for name, estimator in public_estimators().items():
     accepted = estimator().get_params()
     if "categorical_features" not in accepted:
         continue  # an ensemble of trees that are here themselves
     given = {key: few[key] for key in few if key in accepted} | settings.get(name, {})
-    tree = estimator(random_state=0, categorical_features=[2], **given)
-    forest = tree.fit(X, y, sample_weight=rng.integers(0, 3, 24)).forest_.validate()
-    text = hashlib.sha256(forest.nodes.tobytes() + forest.value.tobytes())
-    text.update(forest.branches.tobytes() + np.asarray(tree.predict(X)).tobytes())
-    print(name, forest.n_leaves[0], text.hexdigest())
+    fitted = estimator(random_state=0, categorical_features=[2], **given)
+    fitted.fit(X, y, sample_weight=rng.integers(0, 3, 24))
+    text = hashlib.sha256(np.asarray(fitted.predict(X)).tobytes())
+    if hasattr(fitted, "forest_"):
+        forest = fitted.forest_.validate()
+        for part in (forest.nodes, forest.value, forest.branches):
+            text.update(part.tobytes())
+        print(name, forest.n_leaves[0], text.hexdigest())
+    else:
+        text.update(fitted.weights_.tobytes())
+        print(name, len(fitted.weights_), text.hexdigest())
 """
 
 

@@ -233,14 +233,8 @@ def test_its_settings_can_be_searched_for(clouds):
 
 BLOCKER = """
 import sys
-from importlib.abc import MetaPathFinder
 
-class Blocker(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] == "imblearn":
-            raise ModuleNotFoundError("No module named 'imblearn'", name="imblearn")
-
-sys.meta_path.insert(0, Blocker())
+sys.modules["imblearn"] = None
 """
 
 
@@ -257,14 +251,15 @@ def without_imbalanced_learn(code: str) -> str:
 def test_all_but_the_sampler_is_there_without_imbalanced_learn():
     said = without_imbalanced_learn(
         "from orfeon import *\n"
+        "from orfeon.perceptrons import *\n"
+        "from orfeon.imbalance import *\n"
         "import orfeon, orfeon.perceptrons, orfeon.imbalance\n"
         "X, y = [[0.0], [1.0], [2.0], [3.0]] * 5, [0, 0, 1, 1] * 5\n"
         "for kind in (ParallelPerceptronClassifier, PPTSSClassifier, PPBoostClassifier):\n"
         "    print(kind(random_state=0).fit(X, y).score(X, y) > 0.7, end=' ')\n"
-        "print('PPTSSSampler' in dir(orfeon), 'PPTSSSampler' in globals(), 'imblearn' in "
-        "sys.modules)"
+        "print('PPTSSSampler' in dir(orfeon), 'PPTSSSampler' in globals())"
     )
-    assert said == "True True True True False False"
+    assert said == "True True True False False"
 
 
 def test_the_sampler_says_what_is_missing():
@@ -283,7 +278,5 @@ def test_the_sampler_says_what_is_missing():
     lines = said.splitlines()
     assert len(lines) == 3
     for line in lines:
-        assert line == (
-            "the samplers of orfeon need imbalanced-learn, which could not be imported "
-            "(No module named 'imblearn'): pip install 'orfeon[imbalance]'"
-        )
+        assert line.startswith("the samplers of orfeon need imbalanced-learn, which could not")
+        assert line.endswith("): pip install 'orfeon[imbalance]'")

@@ -33,6 +33,7 @@ from orfeon.perceptrons.categories import (
 )
 from orfeon.perceptrons.class_of_interest import check_two_classes, code_of_interest
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
+from orfeon.schema import Schema
 
 Floats = npt.NDArray[np.float64]
 BoostMode = Literal["adaboost", "negative", "positive", "balanced"]
@@ -243,6 +244,13 @@ class PPBoostClassifier(AdaBoostClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        try:
+            return super()._check_rows(X, reset=reset)
+        except (TypeError, ValueError):
+            Schema.learn(X)  # where it is no table, this says so as it is said elsewhere
+            raise
 
     def _base(self) -> Any:
         if self.estimator is None:

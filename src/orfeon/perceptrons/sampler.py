@@ -64,6 +64,9 @@ class PPTSSSampler(SelectionSampler):
     (1000,)
     """
 
+    #: Of sparse tables, which hold nothing else.
+    _needs_numbers: ClassVar[str] = "takes sparse tables of numbers only"
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SelectionSampler._parameter_constraints,
         **SELECTION,
