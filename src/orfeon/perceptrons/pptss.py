@@ -84,6 +84,9 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
     Notes
     -----
+    ``quasi_noisy="all"`` is the text of the source. With ``"vote"`` more negative examples are left
+    out, as :class:`PPBoostClassifier` counts them.
+
     g and the accuracies are measured on the whole training set, and each round goes on from the
     weights and the margin of the one before, at the learning rate of the first. Two classes only:
     for more, put it into scikit-learn's ``OneVsRestClassifier``.

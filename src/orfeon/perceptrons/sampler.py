@@ -50,6 +50,13 @@ class PPTSSSampler(SelectionSampler):
     --------
     PPTSSClassifier : The parallel perceptron that comes out of the same selection.
 
+    Notes
+    -----
+    What is left are the examples on the border of parallel perceptrons, often a few dozen. They
+    suit the perceptron that goes on from what it learnt of the others; a classifier that sees
+    nothing else may do worse than with all examples. ``max_rounds=2``, one cut, is kinder, and
+    undersampling (``imblearn.under_sampling.RandomUnderSampler``) often better.
+
     Examples
     --------
     >>> from imblearn.pipeline import make_pipeline

@@ -20,8 +20,6 @@ from orfeon.study.text import aligned
 if TYPE_CHECKING:
     from orfeon.study.reproduction import Reproduction
 
-#: Mean absolute differences in g that are aimed at, in points.
-_AIMS = {"pp": 2.4, "pptss": 1.3, "pp_adaboost": 2.0, "ppboost_negative": 2.0}
 #: A difference is clear beyond this many of its standard errors.
 _CLEAR = 2.0
 
@@ -37,8 +35,7 @@ def mean_differences(found: Reproduction) -> str:
     Returns
     -------
     str
-        A line for each method, with a column for each measure, below a title and a header. For g
-        the last column says what is aimed at, where anything is.
+        A line for each method, with a column for each measure, below a title and a header.
 
     Examples
     --------
@@ -54,8 +51,8 @@ def mean_differences(found: Reproduction) -> str:
     ... ]
     >>> print(mean_differences(Reproduction((cell,), tuple(records))))
     Mean absolute difference from the published over 1 of 7 data sets, in points:
-    method     g  aim
-    pp      0.56  2.4
+    method     g
+    pp      0.56
     """
     comparisons = found.comparisons
     differences: dict[str, dict[str, list[float]]] = {}
@@ -64,11 +61,10 @@ def mean_differences(found: Reproduction) -> str:
         of_method = differences.setdefault(cell.method, {})
         of_method.setdefault(cell.metric, []).append(abs(comparison.difference))
     metrics = list(dict.fromkeys(comparison.published.metric for comparison in comparisons))
-    lines = [["method", *metrics, *(["aim"] if "g" in metrics else [])]]
+    lines = [["method", *metrics]]
     for method, by_metric in differences.items():
         means = [f"{np.mean(by_metric[m]):.2f}" if m in by_metric else "-" for m in metrics]
-        aim = [f"{_AIMS[method]:.1f}" if method in _AIMS else "-"] if "g" in metrics else []
-        lines.append([method, *means, *aim])
+        lines.append([method, *means])
     n_datasets = len({comparison.published.dataset for comparison in comparisons})
     n_all = len({cell.dataset for cell in published_cells(comparisons[0].published.table)})
     return (
