@@ -328,8 +328,14 @@ def test_weight_k_is_k_copies_and_weight_zero_is_absence(base):
 def test_what_the_classifier_has_is_there():
     X, y = unbalanced()
     tree = CostSensitiveClassifier(random_state=1).fit(X, y)
-    assert tree.apply(X).shape[0] == len(X)
-    assert tree.decision_path(X) is not None
+    inner = tree.estimator_
+    np.testing.assert_array_equal(tree.apply(X), inner.apply(X))
+    assert (tree.decision_path(X) != inner.decision_path(X)).nnz == 0
+    # The last node of a path is the leaf, and the root is on all of them.
+    path = tree.decision_path(X).toarray()
+    assert path[:, 0].all()
+    assert path[np.arange(len(X)), tree.apply(X)].all()
+    np.testing.assert_array_equal(tree.feature_importances_, inner.feature_importances_)
     assert tree.feature_importances_.sum() == pytest.approx(1.0)
     np.testing.assert_allclose(np.exp(tree.predict_log_proba(X)), tree.predict_proba(X))
     assert not hasattr(tree, "decision_function")

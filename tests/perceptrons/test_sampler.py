@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from tests.perceptrons.models import N_ROWS, classes, examples, frame
 
 pytest.importorskip("imblearn")
@@ -208,8 +208,16 @@ def test_in_front_of_classifiers(clouds, classifier):
     X_few, y_few = PPTSSSampler(random_state=0).fit_resample(X, y)
     alone = clone(classifier).fit(X_few, y_few)
     np.testing.assert_array_equal(model.fit(X, y).predict(X), alone.predict(X))
-    scores = cross_val_score(model, X, y, cv=3, error_score="raise")
-    assert ((scores > 0) & (scores <= 1)).all()
+    # So it is in cross-validation: only training parts lose examples.
+    scoring = make_scorer(geometric_mean, pos_label=1)
+    scores = cross_val_score(model, X, y, scoring=scoring, cv=3, error_score="raise")
+    expected = []
+    for train, test in StratifiedKFold(3).split(X, y):
+        few = train[PPTSSClassifier(random_state=0).fit(X[train], y[train]).selected_]
+        said = clone(classifier).fit(X[few], y[few]).predict(X[test])
+        expected.append(geometric_mean(y[test], said, pos_label=1))
+    assert scores.tolist() == expected
+    assert max(expected) > 0.75
 
 
 def test_its_settings_can_be_searched_for(clouds):
