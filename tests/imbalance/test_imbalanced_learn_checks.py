@@ -28,6 +28,12 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"sampling_strategy": "all", "n_neighbors": 2, "n_rounds": None},
         {"n_neighbors": NearestNeighbors(n_neighbors=2, metric="manhattan")},
     ],
+    "PPTSSSampler": [
+        {"keep_quasi_noisy": True, "quasi_noisy": "vote"},
+        # Not "majority": a check has three classes and wants the second largest to lose some too.
+        {"sampling_strategy": "not minority"},
+        {"estimator": orfeon.ParallelPerceptronClassifier(mode="incremental", max_iter=20)},
+    ],
 }
 
 
@@ -55,8 +61,8 @@ each_instance = pytest.mark.parametrize("sampler", instances(), ids=lambda sampl
 
 
 def test_the_samplers_are_found():
-    assert {"BorderSelection", "WeightedDistanceEditing"} <= set(public_samplers())
-    assert set(SETTINGS) <= set(public_samplers())
+    expected = {"BorderSelection", "PPTSSSampler", "WeightedDistanceEditing"}
+    assert set(public_samplers()) == set(SETTINGS) == expected
     assert all(is_sampler(sampler) for sampler in instances())
 
 
