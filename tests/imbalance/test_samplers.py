@@ -17,11 +17,15 @@ pytest.importorskip("imblearn")
 from imblearn.pipeline import make_pipeline
 from imblearn.under_sampling.base import BaseCleaningSampler
 
-from orfeon import CARTClassifier, RandomForestClassifier
+from orfeon import CARTClassifier, PPTSSSampler, RandomForestClassifier
 from orfeon.imbalance import BorderSelection, WeightedDistanceEditing
 
 SAMPLERS = [WeightedDistanceEditing(), BorderSelection(sampling_strategy="all", n_neighbors=2)]
 each_sampler = pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda s: type(s).__name__)
+
+each_public_sampler = pytest.mark.parametrize(
+    "sampler", [*SAMPLERS, PPTSSSampler(random_state=0)], ids=lambda s: type(s).__name__
+)
 
 
 @pytest.fixture
@@ -123,12 +127,83 @@ def test_labels_as_columns_of_zeros_and_ones(sampler, problem):
 
 
 @each_sampler
+@pytest.mark.parametrize("form", ["U", "object", "list", "frame object", "frame str", "category"])
+def test_strings_have_no_distance(sampler, form):
+    colours = ["red", "blue", "red", "red", "blue", "red"]
+    if form == "list":
+        X = [[colour] for colour in colours]
+    elif form in ("U", "object"):
+        X = np.array(colours, dtype=form)[:, None]
+    else:
+        pandas = pytest.importorskip("pandas")
+        column = pandas.Series(colours, dtype=form.removeprefix("frame "))
+        X = pandas.DataFrame({"size": np.arange(6.0), "colour": column})
+    words = rf"^{type(sampler).__name__} measures distances, so X must hold numbers"
+    with pytest.raises(ValueError, match=words):
+        clone(sampler).fit_resample(X, [0, 0, 0, 1, 1, 1])
+
+
+@each_sampler
+def test_categories_that_are_numbers_have_distances(sampler, problem):
+    pandas = pytest.importorskip("pandas")
+    X, y = problem
+    frame = pandas.DataFrame({"a": X[:, 0], "b": pandas.Categorical((X[:, 1] > 0).astype(int))})
+    expected = rows_of(sampler, np.column_stack([X[:, 0], X[:, 1] > 0]), y)
+    np.testing.assert_array_equal(rows_of(sampler, frame, y), expected)
+
+
+@each_public_sampler
+@pytest.mark.parametrize("form", ["frame", "column", "array"])
+def test_dates_are_refused(sampler, form):
+    pandas = pytest.importorskip("pandas")
+    dates = pandas.date_range("2020-01-01", periods=6)
+    X = {
+        "frame": pandas.DataFrame({"size": np.arange(6.0), "when": dates}),
+        "column": pandas.DataFrame({"when": dates}),
+        "array": dates.to_numpy()[:, None],
+    }[form]
+    where = "0" if form == "array" else "'when'"
+    with pytest.raises(TypeError, match=rf"Attribute {where} holds dates or durations .* numbers"):
+        clone(sampler).fit_resample(X, [0, 0, 0, 1, 1, 1])
+
+
+@each_public_sampler
+def test_empty_frames_are_refused(sampler):
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=r"X has 0 sample\(s\) \(shape=\(0, 0\)\)"):
+        clone(sampler).fit_resample(pandas.DataFrame(), [])
+    with pytest.raises(ValueError, match=r"X has 0 feature\(s\) \(shape=\(6, 0\)\)"):
+        clone(sampler).fit_resample(pandas.DataFrame(index=range(6)), [0, 0, 0, 1, 1, 1])
+
+
+@each_public_sampler
+@pytest.mark.parametrize("form", ["strings", "numbers", "category", "Int64", "float"])
+def test_missing_labels_are_refused(sampler, form):
+    labels = (
+        [0, 0, 1, None, 1, None]
+        if form in ("numbers", "Int64", "float")
+        else list("aab") + [None] * 3
+    )
+    n_missing = labels.count(None)
+    if form in ("category", "Int64", "float"):
+        labels = pytest.importorskip("pandas").Series(labels, dtype=form)
+    words = rf"^y has {n_missing} missing value\(s\), the first at position 3: every example"
+    with pytest.raises(ValueError, match=words):
+        clone(sampler).fit_resample(np.arange(6.0)[:, None], labels)
+
+
+@each_public_sampler
+def test_labels_that_cannot_be_sorted_are_refused(sampler):
+    labels = np.array(["a", "a", "a", 1, 1, 1], dtype=object)
+    with pytest.raises(ValueError, match=r"^y mixes strings with other values"):
+        clone(sampler).fit_resample(np.arange(6.0)[:, None], labels)
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        clone(sampler).fit_resample(np.arange(6.0)[:, None], None)
+
+
+@each_sampler
 def test_what_has_no_distance_is_refused(sampler):
     y = [0, 0, 0, 1, 1, 1]
-    name = type(sampler).__name__
-    strings = np.array([["red"], ["blue"], ["red"], ["red"], ["blue"], ["red"]], dtype=object)
-    with pytest.raises(ValueError, match=rf"{name} measures distances, so X must hold numbers"):
-        clone(sampler).fit_resample(strings, y)
     with pytest.raises(ValueError, match="Input X contains NaN"):
         clone(sampler).fit_resample([[0.0], [np.nan], [1.0], [2.0], [3.0], [4.0]], y)
     with pytest.raises(ValueError, match="Input X contains infinity"):

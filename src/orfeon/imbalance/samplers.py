@@ -12,10 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
+from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 
+from orfeon.frames import check_shape, read_table
 from orfeon.restoring import restored_on_failure
 
 try:
@@ -83,6 +86,8 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
         """
         with restored_on_failure(self):
             self._validate_params()
+            _check_attributes(X)
+            _check_labels(y, type(self).__name__)
             check_classification_targets(y)
             examples, labels, is_indicator = self._check_X_y(X, y)
             self.sampling_strategy_ = check_sampling_strategy(
@@ -112,6 +117,8 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
         """Numbers, one label each, and whether the labels came as columns of 0 and 1."""
         try:
             examples, labels, is_indicator = super()._check_X_y(X, y, accept_sparse)
+            if examples.dtype.kind == "O":  # of a pandas categorical column
+                examples = examples.astype(np.float64)
         except ValueError as error:
             if not any(words in str(error) for words in _OF_NO_NUMBERS):
                 raise
@@ -122,6 +129,37 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.sampler_tags.sample_indices = True
         return tags
+
+
+def _check_attributes(X: Any) -> None:
+    """Refuse an empty frame and columns of dates, which scikit-learn's checks do not name."""
+    is_frame = hasattr(X, "columns") and len(getattr(X, "shape", ())) == 2
+    if is_frame:
+        check_shape(tuple(X.shape))
+    if is_frame or (isinstance(X, np.ndarray) and X.dtype.kind in "mM"):
+        read_table(X)
+
+
+def _check_labels(y: Any, name: str) -> None:
+    """Refuse missing labels, and strings beside other values, which cannot be sorted."""
+    if y is None:
+        raise ValueError(
+            f"This {name} estimator requires y to be passed, but the target y is None."
+        )
+    labels = None if issparse(y) else np.asarray(y)
+    if labels is None or labels.dtype.kind not in "fO":
+        return
+    values = labels.ravel().tolist()
+    missing = [value is None or is_pandas_na(value) or is_scalar_nan(value) for value in values]
+    if any(missing):
+        raise ValueError(
+            f"y has {sum(missing)} missing value(s), the first at position {missing.index(True)}: "
+            "every example needs a class."
+        )
+    if labels.dtype == object and len({isinstance(value, str) for value in values}) == 2:
+        raise ValueError(
+            "y mixes strings with other values; classes are all strings or all numbers."
+        )
 
 
 def _rows(given: Any, checked: Any, kept: Integers) -> Any:
