@@ -240,6 +240,26 @@ def test_without_positive_examples_what_is_undefined_is_zero_with_a_warning():
             assert measure([0, 0], [0, 0], pos_label=1) == 0.0
 
 
+@pytest.mark.parametrize(
+    "measure", [positive_accuracy, geometric_mean, precision_recall_mean, f_beta]
+)
+def test_a_positive_class_that_is_nowhere_is_named_once(measure):
+    words = r"^pos_label=5 is neither in y_true nor in y_pred, whose classes are \[0, 1\]: "
+    with pytest.warns(UndefinedMetricWarning, match=words) as told:
+        assert measure([0, 0, 1, 1], [0, 1, 1, 1], pos_label=5) == 0.0
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    # Without a warning where it is said what 0/0 is, and all is known of the negative examples.
+    assert measure([0, 0, 1, 1], [0, 0, 1, 1], pos_label=5, zero_division=1.0) == 1.0
+    assert negative_accuracy([0, 0, 1, 1], [0, 1, 1, 1], pos_label=5) == 1.0
+
+
+@pytest.mark.parametrize("beta", [-1, -0.5, np.nan, "2", None])
+def test_scorers_refuse_a_beta_that_is_no_factor(beta):
+    with pytest.raises(ValueError, match=rf"^beta={beta!r} is not allowed: a number that is not"):
+        imbalance_scorers(beta=beta)
+
+
 def test_what_is_undefined_is_what_zero_division_says():
     for value in (0.0, 1.0):
         score = positive_accuracy(*NO_POSITIVES, pos_label=1, zero_division=value)

@@ -109,6 +109,7 @@ def positive_accuracy(
     0.5
     """
     split = _split(y_true, y_pred, pos_label, sample_weight, zero_division)
+    zero_division = _judge_positive(split, pos_label, zero_division)
     return _of_one(recall_score, split, True, zero_division)
 
 
@@ -189,9 +190,13 @@ def geometric_mean(
     """
     true, predicted, weights = _read(y_true, y_pred, sample_weight)
     classes = _classes(true, predicted, pos_label)
+    if pos_label is not None:
+        named = _Split(true == pos_label, predicted == pos_label, weights, classes)
+        zero_division = _judge_positive(named, pos_label, zero_division)
     if len(classes) <= 2:  # of a class alone, the other one is not known and has no examples
         second = classes[-1]
-        true, predicted, weights = _cells(_Split(true == second, predicted == second, weights))
+        split = _Split(true == second, predicted == second, weights, classes)
+        true, predicted, weights = _cells(split)
         classes = np.array([False, True])
     recalls = recall_score(
         true, predicted, labels=classes, average=None, sample_weight=weights,
@@ -238,6 +243,7 @@ def precision_recall_mean(
     0.5
     """
     split = _split(y_true, y_pred, pos_label, sample_weight, zero_division)
+    zero_division = _judge_positive(split, pos_label, zero_division)
     precision = _of_one(precision_score, split, True, np.nan)
     recall = _of_one(recall_score, split, True, np.nan)
     if np.isnan(precision) and np.isnan(recall):
@@ -286,6 +292,7 @@ def f_beta(
     0.5556
     """
     split = _split(y_true, y_pred, pos_label, sample_weight, zero_division)
+    zero_division = _judge_positive(split, pos_label, zero_division)
     return _of_one(fbeta_score, split, True, zero_division, beta=beta)
 
 
@@ -293,11 +300,12 @@ def f_beta(
 
 
 class _Split(NamedTuple):
-    """Which examples are positive, which are predicted to be, and their weights."""
+    """Which examples are positive, which are predicted to be, their weights; all classes."""
 
     true: Mask
     predicted: Mask
     weights: Floats
+    classes: npt.NDArray[Any]
 
 
 def _read(
@@ -363,13 +371,13 @@ def _split(
 ) -> _Split:
     """Tell positive examples from negative ones."""
     true, predicted, weights = _read(y_true, y_pred, sample_weight)
-    _classes(true, predicted, pos_label)
+    classes = _classes(true, predicted, pos_label)
     if pos_label is not None:
-        return _Split(true == pos_label, predicted == pos_label, weights)
-    classes, share = _shares(true, weights)
-    if len(classes) > 1:
-        positive = classes[least_weighty(share)]
-        return _Split(true == positive, predicted == positive, weights)
+        return _Split(true == pos_label, predicted == pos_label, weights, classes)
+    there, share = _shares(true, weights)
+    if len(there) > 1:
+        positive = there[least_weighty(share)]
+        return _Split(true == positive, predicted == positive, weights, classes)
     negative = true[0]
     if zero_division == "warn":
         warnings.warn(
@@ -378,14 +386,29 @@ def _split(
             UndefinedMetricWarning,
             stacklevel=3,
         )
-    return _Split(true != negative, predicted != negative, weights)
+    return _Split(true != negative, predicted != negative, weights, classes)
 
 
-def _cells(split: _Split) -> _Split:
+def _judge_positive(split: _Split, pos_label: Any, zero_division: ZeroDivision) -> ZeroDivision:
+    """Warn of a positive class that is nowhere, once; then what is 0/0 is known to be 0."""
+    if pos_label is None or zero_division != "warn" or (split.true | split.predicted).any():
+        return zero_division
+    there = split.classes[split.classes != pos_label].tolist()
+    shown = f"{there[:10]}{' and more' if len(there) > 10 else ''}"
+    warnings.warn(
+        f"pos_label={pos_label!r} is neither in y_true nor in y_pred, whose classes are {shown}: "
+        "the score is 0/0, and is set to 0.0. Use zero_division to say what it should be.",
+        UndefinedMetricWarning,
+        stacklevel=3,
+    )
+    return 0.0
+
+
+def _cells(split: _Split) -> tuple[Mask, Mask, Floats]:
     """The same examples as four weighted ones, which scikit-learn has checked in no time."""
     weights = np.bincount(2 * split.true + split.predicted, weights=split.weights, minlength=4)
     predicted = np.array([False, True])
-    return _Split(np.repeat(predicted, 2), np.tile(predicted, 2), np.asarray(weights, np.float64))
+    return np.repeat(predicted, 2), np.tile(predicted, 2), np.asarray(weights, np.float64)
 
 
 def _of_one(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from sklearn.metrics import make_scorer
@@ -37,7 +38,7 @@ def imbalance_scorers(
         The positive class. By default it is the minority of each test set, which need not be the
         same class in all of them: better name it.
     beta : float, default=1.0
-        How many times as much recall matters as precision in F.
+        How many times as much recall matters as precision in F; not negative.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
         What a score is that is 0/0, as in a test set without positive examples.
 
@@ -67,6 +68,9 @@ def imbalance_scorers(
     negative_accuracy 0.95
     geometric_mean    0.79
     """
+    given: Any = beta
+    if not isinstance(given, Real) or not given >= 0:
+        raise ValueError(f"beta={beta!r} is not allowed: a number that is not negative is.")
     same = {"pos_label": pos_label, "zero_division": zero_division}
     measures = (positive_accuracy, negative_accuracy, geometric_mean, precision_recall_mean)
     scorers = {measure.__name__: make_scorer(measure, **same) for measure in measures}
