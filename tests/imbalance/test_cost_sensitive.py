@@ -490,6 +490,29 @@ def test_attributes_that_the_classifier_does_not_count_are_not_counted(wrapper):
     assert not hasattr(model, "n_features_in_")
 
 
+@each_wrapper
+@pytest.mark.parametrize("inner", [None, LogisticRegression()], ids=str)
+def test_rows_of_another_width_are_refused_by_the_wrapper(wrapper, inner):
+    X, y = unbalanced(60)
+    model = wrapper(inner, random_state=0).fit(X, y)
+    n_columns = X.shape[1]
+    words = rf"^X has {{}} features, but {wrapper.__name__} is expecting {n_columns} features"
+    methods = [
+        name
+        for name in ("predict", "predict_proba", "predict_log_proba", "decision_function", "apply")
+        if hasattr(model, name)
+    ]
+    assert len(methods) >= 3
+    for name in methods:
+        for rows in (X[:, 1:], X[:, 1:].tolist()):
+            with pytest.raises(ValueError, match=words.format(n_columns - 1)):
+                getattr(model, name)(rows)
+        with pytest.raises(ValueError, match=words.format(2 * n_columns)):
+            getattr(model, name)(np.column_stack([X, X]))
+    with pytest.raises(ValueError, match=r"Reshape your data|Expected 2D array"):
+        model.predict(X[0])
+
+
 # -- as estimators ---------------------------------------------------------------------------------
 
 

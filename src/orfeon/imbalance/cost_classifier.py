@@ -17,7 +17,7 @@ from sklearn.base import MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_features, check_is_fitted
 
 from orfeon.ensembles.training import seed_estimator
 from orfeon.forest import Forest
@@ -108,6 +108,24 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
         check_is_fitted(self, "estimator_")
         return self.estimator_
 
+    def _inner_for(self, X: Any) -> Any:
+        """The classifier inside, for rows of as many attributes as it was fitted to."""
+        inner = self._inner()
+        # Frames are compared by their names, and the error of that names no estimator.
+        has_names = hasattr(self, "feature_names_in_") and hasattr(X, "columns")
+        if has_names or not hasattr(self, "n_features_in_"):
+            return inner
+        try:
+            found = _num_features(X)
+        except TypeError:  # no table: the classifier inside says what it takes
+            return inner
+        if found != self.n_features_in_:
+            raise ValueError(
+                f"X has {found} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return inner
+
     @property
     def forest_(self) -> Forest:
         """The trees of the classifier inside, where it has some of orfeon's."""
@@ -133,7 +151,7 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
         ndarray
             Node indices, as the classifier inside gives them.
         """
-        return np.asarray(self._inner().apply(X))
+        return np.asarray(self._inner_for(X).apply(X))
 
     @available_if(inner_has("decision_path"))  # type: ignore[untyped-decorator]
     def decision_path(self, X: Any) -> Any:
@@ -149,7 +167,7 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
         object
             As the classifier inside gives it.
         """
-        return self._inner().decision_path(X)
+        return self._inner_for(X).decision_path(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

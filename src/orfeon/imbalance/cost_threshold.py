@@ -255,7 +255,7 @@ class CostThresholdClassifier(CostClassifier):
         ndarray of shape (n_rows, n_classes)
             Probabilities, in the order of ``classes_``.
         """
-        return np.asarray(self._inner().predict_proba(X))
+        return np.asarray(self._inner_for(X).predict_proba(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of :meth:`predict_proba`.

@@ -165,7 +165,7 @@ class CostSensitiveClassifier(CostClassifier):
         ndarray of shape (n_rows,)
             Classes.
         """
-        return np.asarray(self._inner().predict(X))
+        return np.asarray(self._inner_for(X).predict(X))
 
     @available_if(inner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
@@ -181,7 +181,7 @@ class CostSensitiveClassifier(CostClassifier):
         ndarray of shape (n_rows, n_classes)
             Probabilities, in the order of ``classes_``.
         """
-        return np.asarray(self._inner().predict_proba(X))
+        return np.asarray(self._inner_for(X).predict_proba(X))
 
     @available_if(inner_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
@@ -197,7 +197,7 @@ class CostSensitiveClassifier(CostClassifier):
         ndarray of shape (n_rows, n_classes)
             Logarithms.
         """
-        return np.asarray(self._inner().predict_log_proba(X))
+        return np.asarray(self._inner_for(X).predict_log_proba(X))
 
     @available_if(inner_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
@@ -213,4 +213,4 @@ class CostSensitiveClassifier(CostClassifier):
         ndarray of shape (n_rows,) or (n_rows, n_classes)
             Scores.
         """
-        return np.asarray(self._inner().decision_function(X))
+        return np.asarray(self._inner_for(X).decision_function(X))
