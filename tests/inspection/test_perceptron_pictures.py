@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -423,8 +424,37 @@ def test_many_rounds_have_numbers_at_those_that_matter():
 def test_a_single_round_has_a_picture_too(clouds):
     model = PPTSSClassifier(max_rounds=1, random_state=0).fit(*clouds)
     display = SelectionHistoryDisplay.from_estimator(model)
-    assert display.ax_.get_xlim() == (-0.5, 0.5)
+    assert display.ax_.get_xticks().tolist() == [0]
+    # What is kept is a band, and not the picture.
+    (kept,) = display.ax_.patches
+    assert kept.get_width() < 0.2 * np.ptp(display.ax_.get_xlim())
+    assert [text.get_text() for text in display.size_ax_.texts] == ["1000"]
     assert display.ax_.get_title().endswith("It ended because max_rounds was reached")
+
+
+@pytest.mark.parametrize("n_rounds", [2, 3, 7, 8, 9, 12])
+def test_few_rounds_have_a_tick_each(n_rounds):
+    display = SelectionHistoryDisplay(
+        np.arange(n_rounds, 0, -1), np.full(n_rounds, 0.9), np.full(n_rounds, 0.8), 1, "it was so"
+    ).plot()
+    assert display.ax_.get_xticks().tolist() == list(range(n_rounds))
+    assert len(display.size_ax_.texts) == n_rounds
+
+
+@pytest.mark.parametrize("n_examples", [64, 6480, 123456, 1234567])
+@pytest.mark.parametrize("n_rounds", [1, 2, 4, 8, 12, 30])
+def test_numbers_cross_neither_the_axes_nor_each_other(n_rounds, n_examples):
+    sizes = n_examples - np.arange(n_rounds)
+    display = SelectionHistoryDisplay(
+        sizes, np.full(n_rounds, 0.9), np.full(n_rounds, 0.8), n_rounds - 1, "it was so"
+    ).plot()
+    display.figure_.canvas.draw()
+    inside = display.ax_.get_window_extent()
+    extents = [text.get_window_extent() for text in display.size_ax_.texts]
+    assert len(extents) >= min(n_rounds, 2)
+    assert inside.x0 < extents[0].x0
+    assert extents[-1].x1 < inside.x1
+    assert all(one.x1 < other.x0 for one, other in pairwise(extents))
 
 
 def test_a_sampler_shows_its_rounds_too(clouds, selective):

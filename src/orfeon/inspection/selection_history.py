@@ -25,6 +25,10 @@ _BLUE, _, _, _, _, _VERMILLION = class_colours(6)
 _SIZE = (6.4, 4.4)
 #: Rounds up to which all sizes are written.
 _MOST_NUMBERS = 12
+#: Digits that have room in a row, with gaps between the numbers.
+_MOST_DIGITS = 46
+#: Share of the width, on either side, where a number is beside an axis.
+_EDGE = 0.1
 #: Shares of the height that accuracies and sizes have.
 _UPPER, _LOWER = 0.5, 0.38
 
@@ -162,14 +166,22 @@ class SelectionHistoryDisplay:
         kept = ax.axvspan(
             self.best_round - 0.2, self.best_round + 0.2, color="0.92", zorder=0, label="kept"
         )
-        some = rounds if len(rounds) <= _MOST_NUMBERS else np.array([0, self.best_round])
-        for at in some:
+        # A round alone has room beside it, as it has among others.
+        room = 0.5 if len(rounds) > 1 else 1.5
+        ax.set_xlim(-room, rounds[-1] + room)
+        for at in self._numbered(rounds):
+            # Beside an axis, a long number goes away from it and does not cross it.
+            place = (at + room) / (rounds[-1] + 2 * room)
+            side = "left" if place < _EDGE else "right" if place > 1 - _EDGE else "center"
             sizes.annotate(
-                f"{self.n_selected[at]}", (at, self.n_selected[at]), xytext=(0, 6),
-                textcoords="offset points", ha="center", fontsize="small", color=MUTED_INK,
+                f"{self.n_selected[at]}", (at, self.n_selected[at]),
+                xytext=({"left": -3, "center": 0, "right": 3}[side], 6),
+                textcoords="offset points", ha=side, fontsize="small", color=MUTED_INK,
             )  # fmt: skip
-        ax.set_xlim(-0.5, rounds[-1] + 0.5)
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        if len(rounds) <= _MOST_NUMBERS:
+            ax.set_xticks(rounds)
+        else:
+            ax.xaxis.get_major_locator().set_params(integer=True)
         self._part_scales()
         ax.set_xlabel("round (0: all training examples)")
         ax.set_ylabel("on all training examples, %", loc="top")
@@ -185,6 +197,12 @@ class SelectionHistoryDisplay:
             handles=[*self.lines_.values(), kept], loc="upper center", bbox_to_anchor=(0.5, -0.15),
             ncols=4, frameon=False, fontsize="small",
         )  # fmt: skip
+
+    def _numbered(self, rounds: Integers) -> Integers:
+        """Rounds whose sizes are written: all of them, if they are few and the numbers fit."""
+        n_digits = len(str(self.n_selected.max()))
+        fit = len(rounds) <= _MOST_NUMBERS and len(rounds) * n_digits <= _MOST_DIGITS
+        return rounds if fit else np.unique([0, self.best_round])
 
     def _part_scales(self) -> None:
         """Accuracies have the upper part and sizes the lower, so that no line crosses another."""
