@@ -68,8 +68,8 @@ def imbalance_scorers(
     negative_accuracy 0.95
     geometric_mean    0.79
     """
-    given: Any = beta
-    if not isinstance(given, Real) or not given >= 0:
+    is_number: bool = isinstance(beta, Real)
+    if not is_number or not beta >= 0:
         raise ValueError(f"beta={beta!r} is not allowed: a number that is not negative is.")
     same = {"pos_label": pos_label, "zero_division": zero_division}
     measures = (positive_accuracy, negative_accuracy, geometric_mean, precision_recall_mean)
