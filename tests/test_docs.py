@@ -53,3 +53,8 @@ def test_pictures_are_small_and_all_used():
     for picture in (DOCS / "images").glob("*"):
         assert picture.stat().st_size < 100_000, picture.name
         assert f"images/{picture.name}" in text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_no_figure_is_left_out(page):
+    assert not re.search(r"\|\s*(…|\.\.\.|TODO|\?)\s*\|", page.read_text())
