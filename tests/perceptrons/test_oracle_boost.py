@@ -155,7 +155,8 @@ def test_with_r_of_one_it_is_adaboost_to_the_last_bit(sampling: Any, on_failure:
         for ours, theirs in zip(boosted.estimators_, plain.estimators_, strict=True):
             assert ours.weights_.tobytes() == theirs.weights_.tobytes()
             assert ours.margin_.tobytes() == theirs.margin_.tobytes()
-        assert boosted.decision_function(X).tobytes() == plain.decision_function(X).tobytes()
+        for name in ("decision_function", "predict", "predict_proba", "votes"):
+            assert getattr(boosted, name)(X).tobytes() == getattr(plain, name)(X).tobytes(), name
 
 
 def test_modes_differ() -> None:

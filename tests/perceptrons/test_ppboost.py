@@ -1,4 +1,4 @@
-"""PPBoostClassifier: AdaBoost where R is 1, its modes, and what all boosted ensembles can do."""
+"""PPBoostClassifier: its modes, and what all boosted ensembles can do."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ from orfeon.perceptrons.boost import FACTORS
 MODES = ["adaboost", "negative", "positive", "balanced"]
 each_mode = pytest.mark.parametrize("mode", MODES)
 each_sampling = pytest.mark.parametrize("sampling", ["weights", "resample"])
-each_failure = pytest.mark.parametrize("on_failure", ["stop", "restart", "bootstrap"])
 #: Few epochs, so that members err.
 WEAK = ParallelPerceptronClassifier(max_iter=15, margin_weight=0.3)
 
@@ -47,22 +46,6 @@ def clouds():
 
 
 # -- AdaBoost --------------------------------------------------------------------------------------
-
-
-@each_sampling
-@each_failure
-def test_with_r_of_one_it_is_adaboost(clouds, sampling, on_failure):
-    X, y = clouds
-    given = {"sampling": sampling, "on_failure": on_failure, "random_state": 1}
-    mine = PPBoostClassifier(WEAK, 8, mode="adaboost", **given).fit(X, y)
-    other = AdaBoostClassifier(WEAK, 8, **given).fit(X, y)
-    assert len(mine) == len(other)
-    np.testing.assert_array_equal(mine.member_weights_, other.member_weights_)
-    np.testing.assert_array_equal(mine.errors_, other.errors_)
-    for one, two in zip(mine.estimators_, other.estimators_, strict=True):
-        assert_same_model(one, two)
-    for name in ("predict", "predict_proba", "decision_function", "votes"):
-        np.testing.assert_array_equal(getattr(mine, name)(X), getattr(other, name)(X))
 
 
 @each_sampling
