@@ -504,9 +504,8 @@ def test_rows_of_another_width_are_refused_by_the_wrapper(wrapper, inner):
     ]
     assert len(methods) >= 3
     for name in methods:
-        for rows in (X[:, 1:], X[:, 1:].tolist()):
-            with pytest.raises(ValueError, match=words.format(n_columns - 1)):
-                getattr(model, name)(rows)
+        with pytest.raises(ValueError, match=words.format(n_columns - 1)):
+            getattr(model, name)(X[:, 1:])
         with pytest.raises(ValueError, match=words.format(2 * n_columns)):
             getattr(model, name)(np.column_stack([X, X]))
     with pytest.raises(ValueError, match=r"Reshape your data|Expected 2D array"):

@@ -17,7 +17,7 @@ from sklearn.base import MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_features, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from orfeon.ensembles.training import seed_estimator
 from orfeon.forest import Forest
@@ -115,13 +115,11 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
         has_names = hasattr(self, "feature_names_in_") and hasattr(X, "columns")
         if has_names or not hasattr(self, "n_features_in_"):
             return inner
-        try:
-            found = _num_features(X)
-        except TypeError:  # no table: the classifier inside says what it takes
-            return inner
-        if found != self.n_features_in_:
+        # What has no such shape is for the classifier inside to read or to refuse.
+        shape = getattr(X, "shape", ())
+        if len(shape) == 2 and shape[1] != self.n_features_in_:
             raise ValueError(
-                f"X has {found} features, but {type(self).__name__} is expecting "
+                f"X has {shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
         return inner
