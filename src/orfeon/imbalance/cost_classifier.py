@@ -116,7 +116,7 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
         if has_names or not hasattr(self, "n_features_in_"):
             return inner
         # What has no such shape is for the classifier inside to read or to refuse.
-        shape = getattr(X, "shape", ())
+        shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2 and shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {shape[1]} features, but {type(self).__name__} is expecting "
