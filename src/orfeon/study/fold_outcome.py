@@ -136,7 +136,7 @@ def _mean_negative_accuracy(folds: Sequence[FoldOutcome]) -> float:
     return _mean([fold.negative_accuracy for fold in folds])
 
 
-def geometric_mean(folds: Sequence[FoldOutcome]) -> float:
+def g_of_mean_accuracies(folds: Sequence[FoldOutcome]) -> float:
     """Geometric mean of the averaged accuracies on the two classes, in percent.
 
     Parameters
@@ -152,8 +152,8 @@ def geometric_mean(folds: Sequence[FoldOutcome]) -> float:
     Examples
     --------
     >>> from orfeon.study import FoldOutcome
-    >>> from orfeon.study.fold_outcome import geometric_mean
-    >>> geometric_mean([FoldOutcome(0, 2, 8, 8, 90), FoldOutcome(2, 2, 8, 8, 90)])
+    >>> from orfeon.study.fold_outcome import g_of_mean_accuracies
+    >>> g_of_mean_accuracies([FoldOutcome(0, 2, 8, 8, 90), FoldOutcome(2, 2, 8, 8, 90)])
     70.7106781187
     """
     return round(math.sqrt(_mean_positive_accuracy(folds) * _mean_negative_accuracy(folds)), 10)
@@ -164,5 +164,5 @@ METRICS: dict[str, Callable[[Sequence[FoldOutcome]], float]] = {
     "accuracy": _mean_accuracy,
     "acc+": _mean_positive_accuracy,
     "acc-": _mean_negative_accuracy,
-    "g": geometric_mean,
+    "g": g_of_mean_accuracies,
 }
