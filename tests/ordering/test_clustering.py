@@ -22,7 +22,7 @@ from orfeon.ordering.clustering import (
     representatives,
 )
 from orfeon.ordering.rule import as_rule
-from orfeon.ordering.selection import read_selection
+from orfeon.votes.selection import read_selection
 
 #: Few random votes may look like codes.
 pytestmark = pytest.mark.filterwarnings("ignore:votes holds 0, which is not in y")

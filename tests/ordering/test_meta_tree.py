@@ -15,7 +15,7 @@ from orfeon.datasets import make_waveform
 from orfeon.ordering import order
 from orfeon.ordering.meta_tree import MetaTree, decisions
 from orfeon.ordering.rule import as_rule
-from orfeon.ordering.selection import read_selection
+from orfeon.votes.selection import read_selection
 
 #: Every pattern of three votes for two classes; the majority is class 1 in half of them.
 PATTERNS = np.array(list(product([0, 1], repeat=3))).T

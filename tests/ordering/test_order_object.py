@@ -138,7 +138,7 @@ def test_examples_set_aside_are_not_taken_for_the_training_set(monkeypatch):
     def never(*_):
         raise AssertionError("it asked which of them the trees had seen")
 
-    monkeypatch.setattr("orfeon.ordering.adapters.base.FittedEnsemble.out_of_bag", never)
+    monkeypatch.setattr("orfeon.adapters.base.FittedEnsemble.out_of_bag", never)
     model = PrunedClassifier(
         forest, on="validation", validation_fraction=0.5, keep="auto", random_state=0
     )

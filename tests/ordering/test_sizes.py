@@ -17,7 +17,7 @@ from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.ordering import choose_size, read_selection
 from orfeon.ordering.rule import as_rule
 from orfeon.ordering.sizes import cross_validated_curves, smooth, split_weights
-from orfeon.ordering.source import Source
+from orfeon.votes.source import Source
 
 FOR_REGRESSION = ["reduce_error", "complementarity", "individual_error"]
 

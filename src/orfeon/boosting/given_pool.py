@@ -168,7 +168,7 @@ class MemberVoter:
 
 def _adapt(ensemble: Any) -> Any:
     # Whoever gives no ensemble does not wait for the adapters; and they know our boosters.
-    from orfeon.ordering.adapters import adapt
+    from orfeon.adapters import adapt
 
     return adapt(ensemble)
 

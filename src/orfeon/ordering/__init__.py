@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from orfeon.ordering.random_order import RandomOrder
     from orfeon.ordering.reduce_error import ReduceError
     from orfeon.ordering.rule import RULES, Arrangement, Rule
-    from orfeon.ordering.selection import Selection, read_selection
     from orfeon.ordering.sizes import SizeChoice, choose_size
+    from orfeon.votes.selection import Selection, read_selection
 
 __all__ = [
     "RULES",

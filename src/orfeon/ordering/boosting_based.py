@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from orfeon.kernels import order as kernels
 from orfeon.ordering.rule import Arrangement, Rule, check_switches
-from orfeon.ordering.selection import Selection
 from orfeon.ordering.ties import TOLERANCE, first_of_least
+from orfeon.votes.selection import Selection
 
 Floats = npt.NDArray[np.float64]
 

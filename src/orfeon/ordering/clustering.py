@@ -21,7 +21,7 @@ import numpy.typing as npt
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.individual_error import member_errors
 from orfeon.ordering.rule import Arrangement, Rule, first_appearances
-from orfeon.ordering.selection import EXACT_IN_SINGLE, Selection
+from orfeon.votes.selection import EXACT_IN_SINGLE, Selection
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -107,7 +107,7 @@ def error_distances(selection: Selection) -> tuple[Integers, float]:
     Examples
     --------
     >>> from orfeon.ordering.clustering import error_distances
-    >>> from orfeon.ordering.selection import read_selection
+    >>> from orfeon.votes.selection import read_selection
     >>> distance, scale = error_distances(read_selection([[1, 1, 0], [1, 0, 1]], [0, 0, 0]))
     >>> distance / scale
     array([[0.33333333, 0.66666667],

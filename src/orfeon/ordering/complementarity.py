@@ -17,7 +17,7 @@ from orfeon.kernels import order as kernels
 from orfeon.ordering.curves import kernel_arrays
 from orfeon.ordering.regression import order_by_squared_error
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.ordering.selection import Selection
+from orfeon.votes.selection import Selection
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.ordering.selection import NO_VOTE, Selection
-from orfeon.ordering.source import read_source
+from orfeon.votes.selection import NO_VOTE, Selection
+from orfeon.votes.source import read_source
 
 Integers = npt.NDArray[np.int64]
 
@@ -50,7 +50,7 @@ class Contests:
     Examples
     --------
     >>> from orfeon.ordering.contests import find_contests
-    >>> from orfeon.ordering.selection import read_selection
+    >>> from orfeon.votes.selection import read_selection
     >>> votes = [[0, 1, 1, 2], [0, 0, 1, 2], [0, 2, 1, 2]]
     >>> contests = find_contests(read_selection(votes, [0, 1, 1, 0]))
     >>> contests.signs.tolist(), contests.needed.tolist(), contests.round_sizes.tolist()
@@ -130,7 +130,7 @@ def find_contests(selection: Selection) -> Contests:
     Examples
     --------
     >>> from orfeon.ordering.contests import find_contests
-    >>> from orfeon.ordering.selection import read_selection
+    >>> from orfeon.votes.selection import read_selection
     >>> contests = find_contests(read_selection([[0, 1], [1, -1]], [0, 1], no_vote=-1))
     >>> contests.signs.tolist(), contests.needed.tolist()
     ([[1, 1], [-1, 0]], [0, 1])

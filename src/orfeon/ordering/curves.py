@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from orfeon.kernels import order as kernels
 from orfeon.kernels.jit import kernel_view
-from orfeon.ordering.selection import Selection
+from orfeon.votes.selection import Selection
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -69,7 +69,7 @@ def error_curve(
     --------
     >>> import numpy as np
     >>> from orfeon.ordering.curves import error_curve
-    >>> from orfeon.ordering.selection import read_selection
+    >>> from orfeon.votes.selection import read_selection
     >>> votes = [[0, 1, 1], [0, 0, 1], [1, 0, 1]]
     >>> error_curve(read_selection(votes, [0, 0, 1]), np.array([0, 1, 2])).round(2)
     array([0.33, 0.  , 0.  ])

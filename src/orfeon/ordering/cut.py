@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from orfeon.ordering.ordered import Keep, Order, order_source
 from orfeon.ordering.rule import Rule, as_rule
-from orfeon.ordering.selection import Task
-from orfeon.ordering.source import On, Source, read_source
+from orfeon.votes.selection import Task
+from orfeon.votes.source import On, Source, read_source
 
 
 def prune(

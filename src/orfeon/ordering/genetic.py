@@ -23,9 +23,9 @@ from threadpoolctl import threadpool_limits
 
 from orfeon.ordering.contests import Contests, find_contests, read_votes
 from orfeon.ordering.reduce_error import ReduceError
-from orfeon.ordering.selection import Selection
 from orfeon.progress import ProgressBar
 from orfeon.seeding import RandomState, seed_sequence
+from orfeon.votes.selection import Selection
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

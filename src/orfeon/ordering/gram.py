@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.ordering.selection import EXACT_IN_SINGLE, NothingCountsError, Selection
+from orfeon.votes.selection import EXACT_IN_SINGLE, NothingCountsError, Selection
 
 Integers = npt.NDArray[np.int64]
 
@@ -47,7 +47,7 @@ class CorrectnessGram:
     Examples
     --------
     >>> from orfeon.ordering.gram import CorrectnessGram
-    >>> from orfeon.ordering.selection import read_selection
+    >>> from orfeon.votes.selection import read_selection
     >>> first = read_selection([[0, 1], [1, 1]], [0, 1])
     >>> second = read_selection([[0, 0, 1], [0, 1, 1]], [0, 1, 1])
     >>> gram = CorrectnessGram(2)

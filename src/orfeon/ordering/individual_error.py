@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.ordering.selection import Selection
 from orfeon.ordering.ties import TOLERANCE
+from orfeon.votes.selection import Selection
 
 
 @dataclass(frozen=True)

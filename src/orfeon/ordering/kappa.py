@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.ordering.selection import EXACT_IN_SINGLE, Selection
+from orfeon.votes.selection import EXACT_IN_SINGLE, Selection
 
 Floats = npt.NDArray[np.float64]
 

@@ -21,7 +21,7 @@ import numpy as np
 from orfeon.kernels import order as kernels
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.ordering.selection import Selection
+from orfeon.votes.selection import Selection
 
 #: Whole numbers below this, added twice, still fit into 64 bits.
 _ROOM = 2**61

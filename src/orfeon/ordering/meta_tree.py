@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from orfeon.ordering.individual_error import member_errors
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.ordering.selection import Selection
 from orfeon.trees.cart import CARTClassifier, PruningRule
+from orfeon.votes.selection import Selection
 
 Target = Literal["vote", "class"]
 
@@ -159,7 +159,7 @@ def decisions(selection: Selection) -> npt.NDArray[np.int64]:
     Examples
     --------
     >>> from orfeon.ordering.meta_tree import decisions
-    >>> from orfeon.ordering.selection import read_selection
+    >>> from orfeon.votes.selection import read_selection
     >>> decisions(read_selection([[0, 1, 2], [0, 2, 1], [2, 2, 0]], [0, 1, 2]))
     array([0, 2, 0])
     """

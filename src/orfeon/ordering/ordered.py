@@ -14,8 +14,8 @@ import numpy.typing as npt
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.gram import gram_of_chunks, read_chunks
 from orfeon.ordering.rule import Arrangement, Rule, as_rule
-from orfeon.ordering.selection import Selection, Task, read_selection
-from orfeon.ordering.source import Source, read_source
+from orfeon.votes.selection import Selection, Task, read_selection
+from orfeon.votes.source import Source, read_source
 
 if TYPE_CHECKING:
     from orfeon.ordering.sizes import SizeChoice

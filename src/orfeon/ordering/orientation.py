@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.ordering.selection import Selection
+from orfeon.votes.selection import Selection
 
 Floats = npt.NDArray[np.float64]
 

@@ -160,7 +160,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         return self.order_.has_own_weights
 
     def _weighted_shares(self, X: Any) -> Floats:
-        from orfeon.ordering.adapters import adapt
+        from orfeon.adapters import adapt
 
         votes = adapt(self.ensemble_).answers(X)
         assert self.order_.member_weights is not None

@@ -33,10 +33,10 @@ from orfeon.forest import Forest
 from orfeon.ordering.ordered import Keep, Order, order_source
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Rule, as_rule
-from orfeon.ordering.source import read_source
 from orfeon.seeding import seed_sequence
 from orfeon.tabular import check_length
 from orfeon.trees.limits import LIMITS
+from orfeon.votes.source import read_source
 
 Floats = npt.NDArray[np.float64]
 Ordered = Literal["examples", "out_of_bag", "validation"]

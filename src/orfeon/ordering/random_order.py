@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.ordering.selection import Selection
 from orfeon.seeding import seed_sequence
+from orfeon.votes.selection import Selection
 
 
 @dataclass(frozen=True)

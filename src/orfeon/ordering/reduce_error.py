@@ -21,7 +21,7 @@ from orfeon.kernels import order as kernels
 from orfeon.ordering.curves import kernel_arrays
 from orfeon.ordering.regression import order_by_squared_error
 from orfeon.ordering.rule import Arrangement, Rule, check_switches, first_appearances
-from orfeon.ordering.selection import Selection
+from orfeon.votes.selection import Selection
 
 Integers = npt.NDArray[np.int64]
 

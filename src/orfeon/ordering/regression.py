@@ -7,8 +7,8 @@ import numpy as np
 from orfeon.kernels import order as kernels
 from orfeon.ordering.curves import trivial_errors
 from orfeon.ordering.rule import Arrangement
-from orfeon.ordering.selection import Selection
 from orfeon.ordering.ties import first_of_least
+from orfeon.votes.selection import Selection
 
 
 def order_by_squared_error(selection: Selection, *, helped: bool) -> Arrangement:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.ordering.selection import Selection
+from orfeon.votes.selection import Selection
 
 #: The rules by name: module and class.
 _HOMES = {

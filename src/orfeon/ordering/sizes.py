@@ -20,8 +20,8 @@ import numpy.typing as npt
 from orfeon.ensembles.units import hash_rows
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.rule import Rule
-from orfeon.ordering.selection import Selection
-from orfeon.ordering.source import Source
+from orfeon.votes.selection import Selection
+from orfeon.votes.source import Source
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -82,7 +82,7 @@ def choose_size(source: Source, rule: Rule, *, n_folds: int = 10) -> SizeChoice:
     Examples
     --------
     >>> from orfeon.ordering import MarginDistance, choose_size
-    >>> from orfeon.ordering.source import read_source
+    >>> from orfeon.votes.source import read_source
     >>> votes = [[0, 0, 0, 1, 1, 0], [0, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 1], [0, 1, 0, 0, 1, 0]]
     >>> choose_size(read_source(votes, None, [0] * 6), MarginDistance()).size
     2

@@ -6,9 +6,9 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
+from orfeon.adapters.base import Floats, Integers, Mask, unless_equal
+from orfeon.adapters.own import OwnEnsemble
 from orfeon.ensembles.warm_start import CHOSEN
-from orfeon.ordering.adapters.base import Floats, Integers, Mask, unless_equal
-from orfeon.ordering.adapters.own import OwnEnsemble
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class OwnBoostedEnsemble(OwnEnsemble):
     Examples
     --------
     >>> from orfeon import AdaBoostClassifier
-    >>> from orfeon.ordering.adapters.boosted import OwnBoostedEnsemble
+    >>> from orfeon.adapters.boosted import OwnBoostedEnsemble
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0]
     >>> boosted = AdaBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
     >>> OwnBoostedEnsemble(boosted).member_weights.round(2)

@@ -12,7 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.ordering.adapters.base import (
+from orfeon.adapters.base import (
     FittedEnsemble,
     Integers,
     Mask,
@@ -38,7 +38,7 @@ class FittedEstimators(FittedEnsemble):
     --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from orfeon.ordering.adapters.estimators import FittedEstimators
+    >>> from orfeon.adapters.estimators import FittedEstimators
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
     >>> bayes, tree = GaussianNB().fit(X, y), DecisionTreeClassifier().fit(X, y)
     >>> members = FittedEstimators.of([("bayes", bayes), ("tree", tree)])

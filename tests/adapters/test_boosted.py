@@ -16,8 +16,8 @@ from orfeon import (
     order,
     prune,
 )
+from orfeon.adapters import adapt
 from orfeon.datasets import make_waveform
-from orfeon.ordering.adapters import adapt
 
 X, Y = make_waveform(150, random_state=0)
 X_NEW, _ = make_waveform(400, random_state=1)

@@ -19,8 +19,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import orfeon
+from orfeon.adapters import adapt
 from orfeon.datasets import make_waveform
-from orfeon.ordering.adapters import adapt
 
 KEPT = [4, 0, 3]
 

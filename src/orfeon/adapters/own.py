@@ -11,11 +11,11 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
+from orfeon.adapters.base import FittedEnsemble, Integers, Mask
 from orfeon.ensembles.leaving_out import LeavingOut
 from orfeon.ensembles.partitioned import PartitionedClassifier, PartitionedRegressor
 from orfeon.ensembles.units import hash_rows
 from orfeon.ensembles.warm_start import CHOSEN
-from orfeon.ordering.adapters.base import FittedEnsemble, Integers, Mask
 
 #: Key of the generators of a subset, which no member and no other use has.
 _FRESH = 2**32 - 4
@@ -33,7 +33,7 @@ class OwnEnsemble(FittedEnsemble):
     Examples
     --------
     >>> from orfeon import BaggingRegressor
-    >>> from orfeon.ordering.adapters.own import OwnEnsemble
+    >>> from orfeon.adapters.own import OwnEnsemble
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 4.0, 9.0]
     >>> bag = BaggingRegressor(n_estimators=10, random_state=0).fit(X, y)
     >>> OwnEnsemble(bag).subset([8, 3])
@@ -112,7 +112,7 @@ def copies(rows: Any, y: npt.NDArray[Any]) -> Integers:
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.ordering.adapters.own import copies
+    >>> from orfeon.adapters.own import copies
     >>> copies(np.array([["a", None], ["b", 1.5], ["a", None]], dtype=object), np.zeros(3))
     array([0, 1, 0])
     """

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from orfeon.ordering.adapters.base import FittedEnsemble, Floats, Integers, Mask
+from orfeon.adapters.base import FittedEnsemble, Floats, Integers, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class EnsembleInPipeline(FittedEnsemble):
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from orfeon import BaggingClassifier
-    >>> from orfeon.ordering.adapters import adapt
+    >>> from orfeon.adapters import adapt
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
     >>> pipeline = make_pipeline(StandardScaler(), BaggingClassifier(random_state=0)).fit(X, y)
     >>> adapt(pipeline).subset([4, 2])[-1]

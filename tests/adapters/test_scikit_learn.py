@@ -34,8 +34,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from orfeon.adapters import adapt
 from orfeon.datasets import make_waveform
-from orfeon.ordering.adapters import adapt
 
 KEPT = [4, 0, 3]
 TREE, STUMP = DecisionTreeClassifier(max_depth=3), DecisionTreeClassifier(max_depth=1)

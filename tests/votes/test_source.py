@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, order, prune
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.ordering import PrunedClassifier
-from orfeon.ordering.source import read_source
+from orfeon.votes.source import read_source
 
 CART = CARTClassifier(pruning="cv", n_folds=3)
 T = 12

@@ -1,4 +1,4 @@
-"""Fitted ensembles of any make, as ordering and pruning want them.
+"""Fitted ensembles of any make, as ordering, combining and inspection want them.
 
 :func:`adapt` takes ours, scikit-learn's, pipelines that end in one of these, and lists of fitted
 estimators. What it gives answers for each member, and cuts the ensemble to some of them: the result
@@ -13,16 +13,15 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.adapters.base import FittedEnsemble
+from orfeon.adapters.boosted import OwnBoostedEnsemble
+from orfeon.adapters.estimators import FittedEstimators
+from orfeon.adapters.members import BareMembers
+from orfeon.adapters.own import OwnEnsemble
+from orfeon.adapters.pipelines import EnsembleInPipeline
 from orfeon.ensembles.ensemble import Ensemble
-from orfeon.ordering.adapters.base import FittedEnsemble
-from orfeon.ordering.adapters.boosted import OwnBoostedEnsemble
-from orfeon.ordering.adapters.estimators import FittedEstimators
-from orfeon.ordering.adapters.members import BareMembers
-from orfeon.ordering.adapters.own import OwnEnsemble
-from orfeon.ordering.adapters.pipelines import EnsembleInPipeline
-from orfeon.ordering.pruned import PrunedClassifier, PrunedRegressor
 
-__all__ = ["FittedEnsemble", "adapt"]
+__all__ = ["FittedEnsemble", "adapt", "unpruned"]
 
 KINDS = (
     "ensembles of orfeon, pruned or not; BaggingClassifier, BaggingRegressor, "
@@ -33,7 +32,7 @@ KINDS = (
 
 
 def adapt(ensemble: Any) -> FittedEnsemble:
-    """A fitted ensemble of any make, as ordering and pruning want it.
+    """A fitted ensemble of any make, whose members can be asked one by one.
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ def adapt(ensemble: Any) -> FittedEnsemble:
     Examples
     --------
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from orfeon.ordering.adapters import adapt
+    >>> from orfeon.adapters import adapt
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
     >>> forest = RandomForestClassifier(5, random_state=0).fit(X, y)
     >>> members = adapt(forest)
@@ -59,14 +58,7 @@ def adapt(ensemble: Any) -> FittedEnsemble:
     >>> members.subset([3, 1])
     RandomForestClassifier(n_estimators=2, random_state=0)
     """
-    if isinstance(ensemble, PrunedClassifier | PrunedRegressor):
-        check_is_fitted(ensemble, "ensemble_")
-        if ensemble.order_.has_own_weights:
-            raise ValueError(
-                f"the votes of this {type(ensemble).__name__} have weights by its rule, which its "
-                "members do not know; give its ensemble_, in which all votes count the same."
-            )
-        ensemble = ensemble.ensemble_
+    ensemble = unpruned(ensemble)
     if isinstance(ensemble, Ensemble):
         check_is_fitted(ensemble, "members_")
         weights = ensemble._vote_weights()  # it refuses where there is no vote
@@ -78,7 +70,7 @@ def adapt(ensemble: Any) -> FittedEnsemble:
     if isinstance(ensemble, Pipeline):
         return EnsembleInPipeline(ensemble, adapt(ensemble.steps[-1][1]))
     # Importing scikit-learn's ensembles takes long, and ours do without.
-    from orfeon.ordering.adapters.scikit_learn import adapt_scikit_learn
+    from orfeon.adapters.scikit_learn import adapt_scikit_learn
 
     adapted = None if isinstance(ensemble, type) else adapt_scikit_learn(ensemble)
     if adapted is None:
@@ -89,3 +81,39 @@ def adapt(ensemble: Any) -> FittedEnsemble:
             f"asked one by one. Allowed are {KINDS}."
         )
     return adapted
+
+
+def unpruned(ensemble: Any) -> Any:
+    """The members that a pruned ensemble kept, as the ensemble that they are.
+
+    Parameters
+    ----------
+    ensemble : object
+        Anything.
+
+    Returns
+    -------
+    object
+        The ensemble inside a :class:`orfeon.PrunedClassifier` or a :class:`orfeon.PrunedRegressor`;
+        anything else is given back.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier, PrunedClassifier
+    >>> from orfeon.adapters import unpruned
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> pruned = PrunedClassifier(BaggingClassifier(n_estimators=10), keep=3, random_state=0)
+    >>> len(unpruned(pruned.fit(X, y)))
+    3
+    """
+    from orfeon.ordering.pruned_base import PrunedEnsemble  # it prunes through the adapters
+
+    if not isinstance(ensemble, PrunedEnsemble):
+        return ensemble
+    check_is_fitted(ensemble, "ensemble_")
+    if ensemble.order_.has_own_weights:
+        raise ValueError(
+            f"the votes of this {type(ensemble).__name__} have weights by its rule, which its "
+            "members do not know; give its ensemble_, in which all votes count the same."
+        )
+    return ensemble.ensemble_

@@ -1,4 +1,4 @@
-"""What the members say of the selection examples, read once for all ordering rules.
+"""What the members say of the selection examples, read once for all that is asked of them.
 
 Sample weights become whole numbers of steps: their sums are exact, so that the order of the
 examples, chunks, copies and threads never decide a tie.
@@ -65,7 +65,7 @@ class Selection:
 
     Examples
     --------
-    >>> from orfeon.ordering.selection import read_selection
+    >>> from orfeon.votes.selection import read_selection
     >>> selection = read_selection([["a", "b"], ["b", "b"]], ["a", "b"])
     >>> selection.said.tolist(), selection.right.tolist()
     ([[0, 1], [1, 1]], [[True, True], [False, True]])
@@ -203,7 +203,7 @@ def read_selection(
 
     Examples
     --------
-    >>> from orfeon.ordering.selection import read_selection
+    >>> from orfeon.votes.selection import read_selection
     >>> read_selection([[-1, 1], [1, 1]], [-1, 1]).said.tolist()
     [[0, 1], [1, 1]]
     >>> read_selection([[-1, 1], [0, 1]], [0, 1], no_vote=-1).said.tolist()
@@ -422,7 +422,7 @@ def whole_weights(sample_weight: Any, n_examples: int) -> tuple[Integers, float]
 
     Examples
     --------
-    >>> from orfeon.ordering.selection import whole_weights
+    >>> from orfeon.votes.selection import whole_weights
     >>> weights, step = whole_weights([0.1, 0.3, 0.0, 0.2], 4)
     >>> weights.tolist(), step
     ([1, 3, 0, 2], 0.1)

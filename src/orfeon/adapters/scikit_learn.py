@@ -31,7 +31,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orfeon.ordering.adapters.base import (
+from orfeon.adapters.base import (
     FittedEnsemble,
     Floats,
     Integers,
@@ -111,7 +111,7 @@ class ForestOfScikitLearn(_ScikitLearn):
     Examples
     --------
     >>> from sklearn.ensemble import ExtraTreesRegressor
-    >>> from orfeon.ordering.adapters.scikit_learn import ForestOfScikitLearn
+    >>> from orfeon.adapters.scikit_learn import ForestOfScikitLearn
     >>> forest = ExtraTreesRegressor(3, random_state=0).fit([[0.0], [1.0]], [0.0, 2.0])
     >>> ForestOfScikitLearn(forest).answers([[0.0], [1.0]])
     array([[0., 2.],
@@ -167,7 +167,7 @@ class BaggingOfScikitLearn(_ScikitLearn):
     Examples
     --------
     >>> from sklearn.ensemble import BaggingClassifier
-    >>> from orfeon.ordering.adapters.scikit_learn import BaggingOfScikitLearn
+    >>> from orfeon.adapters.scikit_learn import BaggingOfScikitLearn
     >>> bag = BaggingClassifier(random_state=0).fit([[0.0], [1.0], [2.0]], ["a", "a", "b"])
     >>> BaggingOfScikitLearn(bag).out_of_bag([[0.0], [1.0], [2.0]], None).shape
     (10, 3)
@@ -237,7 +237,7 @@ class AdaBoostOfScikitLearn(_ScikitLearn):
     Examples
     --------
     >>> from sklearn.ensemble import AdaBoostClassifier
-    >>> from orfeon.ordering.adapters.scikit_learn import AdaBoostOfScikitLearn
+    >>> from orfeon.adapters.scikit_learn import AdaBoostOfScikitLearn
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0]
     >>> boosted = AdaBoostClassifier(n_estimators=2, random_state=0).fit(X, y)
     >>> AdaBoostOfScikitLearn(boosted).member_weights.round(2)
@@ -294,7 +294,7 @@ class VotingOfScikitLearn(_ScikitLearn):
     >>> from sklearn.dummy import DummyRegressor
     >>> from sklearn.ensemble import VotingRegressor
     >>> from sklearn.linear_model import LinearRegression
-    >>> from orfeon.ordering.adapters.scikit_learn import VotingOfScikitLearn
+    >>> from orfeon.adapters.scikit_learn import VotingOfScikitLearn
     >>> given = [("line", LinearRegression()), ("mean", DummyRegressor())]
     >>> voting = VotingRegressor(given, weights=[2, 1]).fit([[0.0], [1.0]], [0.0, 2.0])
     >>> VotingOfScikitLearn(voting).answers([[1.0]])
@@ -374,7 +374,7 @@ _ADAPTERS: list[tuple[tuple[type, ...], type[_ScikitLearn]]] = [
 
 
 def adapt_scikit_learn(ensemble: Any) -> FittedEnsemble | None:
-    """A fitted ensemble of scikit-learn, as ordering and pruning want it.
+    """A fitted ensemble of scikit-learn, whose members can be asked one by one.
 
     Parameters
     ----------
@@ -389,7 +389,7 @@ def adapt_scikit_learn(ensemble: Any) -> FittedEnsemble | None:
     Examples
     --------
     >>> from sklearn.ensemble import BaggingClassifier
-    >>> from orfeon.ordering.adapters.scikit_learn import adapt_scikit_learn
+    >>> from orfeon.adapters.scikit_learn import adapt_scikit_learn
     >>> adapt_scikit_learn(BaggingClassifier(n_estimators=5).fit([[0.0], [1.0]], [0, 1])).n_members
     5
     """

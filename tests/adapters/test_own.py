@@ -14,9 +14,9 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 import orfeon
+from orfeon.adapters import FittedEnsemble, adapt
+from orfeon.adapters.own import copies
 from orfeon.datasets import make_waveform
-from orfeon.ordering.adapters import FittedEnsemble, adapt
-from orfeon.ordering.adapters.own import copies
 
 KEPT = [4, 0, 3]
 

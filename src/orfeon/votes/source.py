@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import column_or_1d
 
-from orfeon.ordering.selection import (
+from orfeon.votes.selection import (
     NO_VOTE,
     Selection,
     Task,
@@ -104,7 +104,7 @@ def read_source(
         read = read_selection(members_or_votes, y, sample_weight, no_vote=no_vote, task=task)
         warn_of_other_labels(read)
         return Source(read)
-    from orfeon.ordering.adapters import adapt
+    from orfeon.adapters import adapt
 
     if X is None:
         raise ValueError("X is missing: an ensemble needs the selection examples to vote on.")

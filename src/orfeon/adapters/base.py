@@ -1,4 +1,4 @@
-"""What ordering and pruning ask of a fitted ensemble, whoever made it."""
+"""What the rest of the library asks of a fitted ensemble, whoever made it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FittedEnsemble(ABC):
     --------
     >>> from orfeon import BaggingClassifier
     >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.ordering.adapters import adapt
+    >>> from orfeon.adapters import adapt
     >>> X, y = make_waveform(100, random_state=0)
     >>> members = adapt(BaggingClassifier(n_estimators=20, random_state=0).fit(X, y))
     >>> members.answers(X).shape, members.n_classes
@@ -173,7 +173,7 @@ def one_output(said: Any, member: int, estimator: Any) -> npt.NDArray[Any]:
 
     Examples
     --------
-    >>> from orfeon.ordering.adapters.base import one_output
+    >>> from orfeon.adapters.base import one_output
     >>> one_output([[1.0], [2.0]], 0, None)
     array([1., 2.])
     """
@@ -210,7 +210,7 @@ def class_codes(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.ordering.adapters.base import class_codes
+    >>> from orfeon.adapters.base import class_codes
     >>> class_codes(np.array(["b", "a"]), np.array(["a", "b", "c"]), 0)
     array([1, 0], dtype=int32)
     """
@@ -239,7 +239,7 @@ def unless_equal(weights: Any) -> Floats | None:
 
     Examples
     --------
-    >>> from orfeon.ordering.adapters.base import unless_equal
+    >>> from orfeon.adapters.base import unless_equal
     >>> unless_equal([1, 1]), unless_equal([1, 2])
     (None, array([1., 2.]))
     """
@@ -265,7 +265,7 @@ def check_training_set(X: Any, y: Any, n_rows: int, name: str) -> None:
 
     Examples
     --------
-    >>> from orfeon.ordering.adapters.base import check_training_set
+    >>> from orfeon.adapters.base import check_training_set
     >>> check_training_set([[0.0]], [1], 2, "BaggingClassifier")
     Traceback (most recent call last):
     ...

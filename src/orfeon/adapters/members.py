@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.adapters.base import FittedEnsemble, Integers, Mask
 from orfeon.forest import Forest
 from orfeon.members import CommitteeMembers
-from orfeon.ordering.adapters.base import FittedEnsemble, Integers, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class BareMembers(FittedEnsemble):
     Examples
     --------
     >>> from orfeon import BaggingClassifier
-    >>> from orfeon.ordering.adapters import adapt
+    >>> from orfeon.adapters import adapt
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
     >>> forest = BaggingClassifier(n_estimators=10, random_state=0).fit(X, y).forest_
     >>> len(adapt(forest).subset([8, 3]))
