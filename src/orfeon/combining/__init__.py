@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from orfeon._lazy import lazy_names
 
 #: Public names and the modules they live in; imported on first use.
 _HOMES = {
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["EarlyDecision", "early_decision"]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"orfeon.combining.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'orfeon.combining' has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -6,9 +6,10 @@ are imported by name only, and ``from orfeon.imbalance import *`` leaves them ou
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from orfeon._lazy import lazy_names
 
 #: Public names and the modules they live in; imported on first use, as the samplers must be.
 _HOMES = {
@@ -76,10 +77,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"orfeon.imbalance.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'orfeon.imbalance' has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from orfeon._lazy import lazy_names
 
 #: Public names and the modules they live in; imported on first use.
 _HOMES = {
@@ -53,10 +54,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"orfeon.inspection.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'orfeon.inspection' has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
