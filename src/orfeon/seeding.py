@@ -2,10 +2,60 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 import numpy as np
 import numpy.typing as npt
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
+
+
+class Purpose(IntEnum):
+    """What randomness is for besides the members: keys so high that no member has them."""
+
+    IMPORTANCE = 2**32 - 1
+    DEALING_SAMPLES = 2**32 - 2
+    PARTING_DATA = 2**32 - 3
+    MEMBERS_AFTER_A_SUBSET = 2**32 - 4
+    ORDERING = 2**32 - 5
+    FIRST_WEIGHTS = 2**32 - 6
+    SETTING_ASIDE = 2**32 - 7
+    SHUFFLING = 2**32 - 8
+    FITTING_A_POOL = 2**32 - 9
+    ATTEMPTS = 2**32 - 10
+    PARTING_CLASSES = 2**32 - 11
+    COMBINING = 2**32 - 12
+    STACKING = 2**32 - 13
+    EXPERTS = 2**32 - 14
+    REPEATING = 2**32 - 15
+    LOOKING = 2**32 - 16
+
+
+def branch(sequence: np.random.SeedSequence, *keys: int) -> np.random.SeedSequence:
+    """A root of its own for one member or purpose, whoever asks for it and whenever.
+
+    Parameters
+    ----------
+    sequence : numpy.random.SeedSequence
+        The root of the whole.
+    *keys : int
+        A member, or a :class:`Purpose` and what belongs to it.
+
+    Returns
+    -------
+    numpy.random.SeedSequence
+        The branch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.seeding import Purpose, branch
+    >>> root = np.random.SeedSequence(0)
+    >>> branch(branch(root, Purpose.ORDERING), 2).spawn_key
+    (4294967291, 2)
+    """
+    key = (*sequence.spawn_key, *(int(one) for one in keys))
+    return np.random.SeedSequence(sequence.entropy, spawn_key=key)
 
 
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:

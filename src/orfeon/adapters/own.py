@@ -16,9 +16,7 @@ from orfeon.ensembles.leaving_out import LeavingOut
 from orfeon.ensembles.partitioned import PartitionedClassifier, PartitionedRegressor
 from orfeon.ensembles.units import hash_rows
 from orfeon.ensembles.warm_start import CHOSEN
-
-#: Key of the generators of a subset, which no member and no other use has.
-_FRESH = 2**32 - 4
+from orfeon.seeding import Purpose, branch
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +86,7 @@ class OwnEnsemble(FittedEnsemble):
         # A member's place no longer says what it was drawn from: it is not drawn again, and
         # members that are added later have generators of their own.
         smaller._history = [(range(len(index)), CHOSEN)]
-        old = self.ensemble._sequence
-        key = (*old.spawn_key, _FRESH)
-        smaller._sequence = np.random.SeedSequence(old.entropy, spawn_key=key)
+        smaller._sequence = branch(self.ensemble._sequence, Purpose.MEMBERS_AFTER_A_SUBSET)
         return smaller
 
 

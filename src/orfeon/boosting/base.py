@@ -34,12 +34,10 @@ from orfeon.importance import impurity_importances
 from orfeon.members import concatenate
 from orfeon.progress import Progress, report_progress
 from orfeon.restoring import restored_on_failure
-from orfeon.seeding import seed_sequence
+from orfeon.seeding import Purpose, seed_sequence
 
 Floats = npt.NDArray[np.float64]
 
-#: Key of the generator that sets examples aside, which no member and no other use has.
-_SET_ASIDE = 2**32 - 7
 
 STOPPING: dict[str, list[Any]] = {
     "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
@@ -281,7 +279,7 @@ class BoostedEnsemble(Ensemble):
         if self.n_iter_no_change is None:
             return whole, None
         data, examples = whole
-        rng = member_generator(self._sequence, _SET_ASIDE)
+        rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
         held = set_aside(
             data.X if self._has_trees else data, examples.labels, examples.sample_weights,
             self.validation_fraction, rng, by_class=examples.n_classes > 0,

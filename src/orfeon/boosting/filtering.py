@@ -38,7 +38,7 @@ from orfeon.ensembles.sampling import sample_size
 from orfeon.ensembles.training import EstimatorTraining, Recipe, TreeTraining
 from orfeon.members import EstimatorMembers, concatenate
 from orfeon.progress import Progress, report_progress
-from orfeon.seeding import seed_sequence
+from orfeon.seeding import Purpose, seed_sequence
 from orfeon.tabular import TabularClassifierMixin, are_counts
 from orfeon.trees.base import BaseTree
 from orfeon.trees.cart import CARTClassifier
@@ -51,8 +51,6 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Sampling = Literal["stream", "weights", "resample"]
 
-#: Key of the generator that shuffles the examples, which no member and no other use has.
-_SHUFFLE = 2**32 - 8
 #: What the first of three has more than the others where each votes for another class.
 _EDGE = 1e-9
 
@@ -204,7 +202,7 @@ class FilterBoostClassifier(TabularClassifierMixin, Ensemble):
         data, examples = self._read_all(X, y, sample_weight)
         self._check_weights(examples)
         sequence = seed_sequence(self.random_state)
-        source = self._source(examples, member_generator(sequence, _SHUFFLE))
+        source = self._source(examples, member_generator(sequence, Purpose.SHUFFLING))
         if self._has_trees:
             self.estimator_._prepare(data)
         with report_progress(

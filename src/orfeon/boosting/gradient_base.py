@@ -42,6 +42,7 @@ from orfeon.growth import Growth
 from orfeon.growth.residuals import ExactTrees, ResidualTrees
 from orfeon.progress import Progress, report_progress
 from orfeon.restoring import restored_on_failure
+from orfeon.seeding import Purpose
 from orfeon.table import Table
 from orfeon.tabular import are_counts
 from orfeon.tabular import n_examples as count_examples
@@ -52,8 +53,6 @@ Floats = npt.NDArray[np.float64]
 TreeMethod = Literal["exact", "histogram"]
 EarlyStopping = Literal["validation", "cv"]
 
-#: Key of the generator that sets examples aside, which no round has.
-_SET_ASIDE = 2**32 - 7
 
 _OF_TREES = (
     "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf",
@@ -385,14 +384,14 @@ class GradientBoosting(Ensemble):
         return sample.take(~held), sample.take(held)
 
     def _draw_held(self, sample: Sample, by_class: bool) -> npt.NDArray[np.bool_]:
-        rng = member_generator(self._sequence, _SET_ASIDE)
+        rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
         return set_aside(
             sample.X, sample.y, sample.weights, self.validation_fraction, rng, by_class=by_class
         )
 
     def _cross_validate(self, sample: Sample, loss: Loss, progress: Progress) -> int:
         """The number of rounds that is best on the folds."""
-        rng = member_generator(self._sequence, _SET_ASIDE)
+        rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
         fold = draw_folds(sample, self.n_folds, rng, by_class=is_classifier(self))
         present = np.unique(fold)
         if len(present) < 2:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.ensembles.perturbation import member_generator
+from orfeon.seeding import Purpose, branch
 
 Floats = npt.NDArray[np.float64]
 Hears = Literal["votes", "supports", "predictions", "activations"]
@@ -23,10 +24,6 @@ Hears = Literal["votes", "supports", "predictions", "activations"]
 HALF = 0.5 - 1e-10
 #: Members in a row that may fail before a run that goes on after failures ends nevertheless.
 MOST_FAILURES = 100
-#: Key of the generator that a scheme begins with, which no member and no other use has.
-_BEGIN = 2**32 - 6
-#: Key of the generator that all members' draws come from.
-_ATTEMPTS = 2**32 - 10
 
 
 #: The least vote of a member without error: half of ln(1e10) (Webb 2000).
@@ -204,8 +201,7 @@ class _Generators:
     """
 
     def __init__(self, sequence: np.random.SeedSequence) -> None:
-        key = (*sequence.spawn_key, _ATTEMPTS)
-        self._bits = np.random.PCG64(np.random.SeedSequence(sequence.entropy, spawn_key=key))
+        self._bits = np.random.PCG64(branch(sequence, Purpose.ATTEMPTS))
         self._start = self._bits.state
         self._generator = np.random.Generator(self._bits)
 
@@ -256,7 +252,7 @@ def boost(run: Run, learner: Learner, sequence: np.random.SeedSequence) -> Itera
     scheme = run.scheme
     generators = _Generators(sequence)
     if run.attempts == 0:
-        scheme.begin(member_generator(sequence, _BEGIN))
+        scheme.begin(member_generator(sequence, Purpose.FIRST_WEIGHTS))
     while not run.ended:
         rng = generators.of_attempt(run.attempts)
         member = learner.train(scheme.weights, scheme.labels, rng)

@@ -33,13 +33,11 @@ from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 from orfeon.members import LazyView
+from orfeon.seeding import Purpose, branch
 from orfeon.trees.limits import LIMITS
 from orfeon.trees.stump import StumpClassifier
 
 Integers = npt.NDArray[np.int64]
-
-#: Key of the generators that a pool is fitted with, which no member and no other use has.
-_FIT = 2**32 - 9
 
 
 @documented()
@@ -182,8 +180,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         if self.pool is None:
             self._pool = StumpPool.of(data.table, n_classes, self.n_thresholds, examples.weights)
             return StumpLearner(self._pool, data, self._chosen)
-        key = (*self._sequence.spawn_key, _FIT)
-        sequence = np.random.SeedSequence(self._sequence.entropy, spawn_key=key)
+        sequence = branch(self._sequence, Purpose.FITTING_A_POOL)
         self._pool, said = read_pool(self.pool, data, examples, self.classes_, sequence)
         return PoolLearner(self._pool, said, n_classes, self._chosen)
 

@@ -38,6 +38,7 @@ from orfeon.ensembles.voting import (
     Voting,
     VotingClassifierMixin,
 )
+from orfeon.seeding import Purpose, branch
 from orfeon.trees import CARTClassifier, CARTRegressor
 
 Bootstrap = bool | Literal["balanced"]
@@ -75,9 +76,8 @@ class Resampling(LeavingOut):
         self._dealt = [self._deal(examples, batch) for batch in self._batches]
 
     def _deal(self, examples: Examples, batch: range) -> npt.NDArray[np.uint32]:
-        key = (*self._sequence.spawn_key, 2**32 - 2, batch.start)  # a key that no member has
-        sequence = np.random.SeedSequence(self._sequence.entropy, spawn_key=key)
-        return deal_balanced(examples, np.random.default_rng(sequence), len(batch), self._n_drawn)
+        rng = np.random.default_rng(branch(self._sequence, Purpose.DEALING_SAMPLES, batch.start))
+        return deal_balanced(examples, rng, len(batch), self._n_drawn)
 
     def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
         super()._finish(data, recipe, seen)

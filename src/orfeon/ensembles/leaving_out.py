@@ -26,6 +26,7 @@ from orfeon.ensembles.training import Recipe
 from orfeon.forest import Forest
 from orfeon.inspection.neighbourhood import forest_weights, proximities
 from orfeon.permutation import PermutationImportances, oob_permutation_importances
+from orfeon.seeding import Purpose, branch
 
 Importance = Literal["impurity", "permutation"]
 
@@ -154,9 +155,7 @@ class LeavingOut(IndependentEnsemble):
         self.__dict__.pop("permutation_importances_", None)
 
     def _importance_state(self) -> np.random.Generator:
-        key = (*self._sequence.spawn_key, 2**32 - 1)  # a key that no member has
-        sequence = np.random.SeedSequence(self._sequence.entropy, spawn_key=key)
-        return np.random.default_rng(sequence)
+        return np.random.default_rng(branch(self._sequence, Purpose.IMPORTANCE))
 
     def _keep_estimates(
         self, X: Any, y: Any, weights: Any, out: Any, rows: Any, n_given: int

@@ -39,7 +39,7 @@ from orfeon.ensembles.voting import (
 )
 from orfeon.growth.blocks import run_in_blocks
 from orfeon.members import concatenate
-from orfeon.seeding import seed_sequence
+from orfeon.seeding import Purpose, seed_sequence
 from orfeon.tabular import KnownClassesMixin, TrainingData
 from orfeon.trees import CARTClassifier, CARTRegressor
 
@@ -107,7 +107,7 @@ class _Partitioned(LeavingOut):
 
     def _prepare(self, examples: Examples, members: range) -> None:
         n_parts = min(self.n_partitions, len(examples))
-        rng = member_generator(self._sequence, 2**32 - 3)  # no member's own
+        rng = member_generator(self._sequence, Purpose.PARTING_DATA)
         self._part = rng.permutation(len(examples)) % n_parts
         self.n_chunks_ = self.n_partitions
 

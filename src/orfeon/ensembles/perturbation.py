@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.seeding import branch
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -116,10 +118,7 @@ def member_generator(sequence: np.random.SeedSequence, member: int) -> np.random
     >>> bool(member_generator(root, 3).random() == member_generator(root, 3).random())
     True
     """
-    key = (*sequence.spawn_key, member)
-    return np.random.Generator(
-        np.random.PCG64(np.random.SeedSequence(sequence.entropy, spawn_key=key))
-    )
+    return np.random.Generator(np.random.PCG64(branch(sequence, member)))
 
 
 def draw_seed(rng: np.random.Generator) -> np.uint64:

@@ -29,12 +29,10 @@ from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.training import Recipe
 from orfeon.ensembles.voting import CLASSIFIER, Voting, VotingClassifierMixin
 from orfeon.imbalance.metrics import least_weighty
+from orfeon.seeding import Purpose, branch
 from orfeon.trees import CARTClassifier
 
 Integers = npt.NDArray[np.int64]
-
-#: Key of the generators of the partitions, which no member and no other use has.
-_PARTITIONS = 2**32 - 11
 
 
 @dataclass(frozen=True)
@@ -240,8 +238,7 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
         partition, part = divmod(member, int(self.n_parts_[label]))
         kept = self._orders.get(label)
         if kept is None or kept[0] != partition:
-            key = (*self._sequence.spawn_key, _PARTITIONS, label, partition)
-            sequence = np.random.SeedSequence(self._sequence.entropy, spawn_key=key)
+            sequence = branch(self._sequence, Purpose.PARTING_CLASSES, label, partition)
             # Members come in order, so the last partition is most often the next one too.
             kept = partition, np.random.default_rng(sequence).permutation(rows)
             self._orders[label] = kept

@@ -33,7 +33,7 @@ from orfeon.forest import Forest
 from orfeon.ordering.ordered import Keep, Order, order_source
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Rule, as_rule
-from orfeon.seeding import seed_sequence
+from orfeon.seeding import Purpose, branch, seed_sequence
 from orfeon.tabular import check_length
 from orfeon.trees.limits import LIMITS
 from orfeon.votes.source import read_source
@@ -274,7 +274,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
 def _seed_of_order(random_state: Any) -> int:
     """A seed that no member has."""
     root = seed_sequence(random_state)
-    return int(np.random.SeedSequence(root.entropy, spawn_key=(2**32 - 5,)).generate_state(1)[0])
+    return int(branch(root, Purpose.ORDERING).generate_state(1)[0])
 
 
 def _set_random_state(whole: Any, random_state: Any) -> None:

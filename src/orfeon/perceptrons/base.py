@@ -19,6 +19,7 @@ from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.inputs import Inputs
 from orfeon.perceptrons.p_delta import Course, LearningRate, Mode, PDelta, Rule, Solution
 from orfeon.progress import CallbackSupport, Progress, report_progress
+from orfeon.seeding import branch
 from orfeon.tabular import (
     TabularEstimator,
     TrainingData,
@@ -161,8 +162,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         )  # fmt: skip
         seeds = data.seeds
         if not begins:  # each chunk has randomness of its own
-            key = (*seeds.spawn_key, self.n_iter_)
-            seeds = np.random.SeedSequence(seeds.entropy, spawn_key=key)
+            seeds = branch(seeds, self.n_iter_)
         courses = self._train(
             self.inputs_.of(data.X), data.y, data.weighted_by_class, seeds, known, n_epochs=1
         )

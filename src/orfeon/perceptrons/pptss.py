@@ -18,7 +18,7 @@ from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.selection import ONE_CLASS, Integers, Selection, select_examples
 from orfeon.progress import CallbackSupport, Progress, report_progress
 from orfeon.restoring import restored_on_failure
-from orfeon.seeding import seed_sequence
+from orfeon.seeding import branch, seed_sequence
 from orfeon.tabular import TrainingData
 from orfeon.trees.limits import LIMITS
 
@@ -192,8 +192,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         courses: list[Course] = []
 
         def train(rows: Integers, start: Solution | None) -> Solution:
-            key = (*seeds.spawn_key, len(courses))
-            its_seeds = np.random.SeedSequence(seeds.entropy, spawn_key=key)
+            its_seeds = branch(seeds, len(courses))
             begun = [] if start is None else [Solution(start.weights, start.margin)]
             few = rows if len(rows) < len(inputs) else slice(None)  # all need not be copied
             (course,) = base._train(
