@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
@@ -275,6 +276,10 @@ def _is_surely_finite(X: Floats) -> bool:
         return bool(np.isfinite(X.sum()))
 
 
+def _has_probabilities(classifier: Any) -> bool:
+    return hasattr(classifier, "predict_proba")
+
+
 class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
     """The classes of a classifier."""
 
@@ -311,6 +316,23 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         """The classes, and the code of each example's class."""
         classes, codes = np.unique(y, return_inverse=True)
         return classes, codes
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of what ``predict_proba`` gives.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms; minus infinity where a share is zero.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
 
 class KnownClassesMixin:

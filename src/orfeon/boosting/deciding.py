@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from orfeon.boosting.loop import Hears
 from orfeon.boosting.tallies import MedianTally, SupportTally, Tally, VoteTally, with_ties
 from orfeon.boosting.weighted_median import staged_weighted_median
 from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
+from orfeon.ensembles.voting import AskedMixin, VotesMixin
 from orfeon.forest import Forest
 from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 
@@ -22,19 +23,13 @@ Floats = npt.NDArray[np.float64]
 _BLOCK = 32
 
 
-class _WeightedMembers:
+class _WeightedMembers(AskedMixin):
     """Members one after the other, with the weights of their votes."""
 
     _hears: ClassVar[Hears]
-    members_: Any
     member_weights_: Floats
 
     _decides_by_vote: ClassVar[bool]
-
-    if TYPE_CHECKING:
-
-        def _rows(self, X: Any) -> Any: ...
-        def _ask(self, ask: Callable[[Any], Any], rows: Any, axis: int) -> Any: ...
 
     @property
     def _tally_kind(self) -> type[Tally]:
@@ -71,7 +66,9 @@ class _WeightedMembers:
         return tally
 
 
-class WeightedVoteMixin(StagedClassifierMixin, TabularClassifierMixin, _WeightedMembers):
+class WeightedVoteMixin(
+    StagedClassifierMixin, VotesMixin, TabularClassifierMixin, _WeightedMembers
+):
     """The decision of classifiers whose votes, or class supports, are weighted."""
 
     _hears: ClassVar[Hears] = "votes"
@@ -100,22 +97,6 @@ class WeightedVoteMixin(StagedClassifierMixin, TabularClassifierMixin, _Weighted
 
     def _as_shares(self, sums: Floats, total: Any) -> Floats:
         return np.asarray(sums / total)
-
-    def votes(self, X: Any) -> npt.NDArray[np.int32]:
-        """Class that each member votes for.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Indices into ``classes_``.
-        """
-        rows = self._rows(X)
-        return np.asarray(self._ask(self.members_.votes, rows, 1))
 
     def decision_function(self, X: Any) -> Floats:
         """Weighted sums of what the members say.
@@ -147,22 +128,6 @@ class WeightedVoteMixin(StagedClassifierMixin, TabularClassifierMixin, _Weighted
             Shares, in the order of ``classes_``.
         """
         return self._as_shares(self._sums(X), self._total_vote)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Logarithms; minus infinity where a share is zero.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of the greatest sum.

@@ -36,6 +36,7 @@ from orfeon.ensembles.ensemble import Ensemble
 from orfeon.ensembles.perturbation import Examples, Perturbation, member_generator
 from orfeon.ensembles.sampling import sample_size
 from orfeon.ensembles.training import EstimatorTraining, Recipe, TreeTraining
+from orfeon.ensembles.voting import VotesMixin
 from orfeon.members import EstimatorMembers, concatenate
 from orfeon.progress import Progress, report_progress
 from orfeon.seeding import Purpose, seed_sequence
@@ -56,7 +57,7 @@ _EDGE = 1e-9
 
 
 @documented()
-class FilterBoostClassifier(TabularClassifierMixin, Ensemble):
+class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
     """Majority of three classifiers, each trained on what those before it leave open.
 
     The first learns from examples as they come; the second from examples half of which the first
@@ -255,22 +256,6 @@ class FilterBoostClassifier(TabularClassifierMixin, Ensemble):
 
     # -- deciding ------------------------------------------------------------------------------
 
-    def votes(self, X: Any) -> Codes:
-        """Class that each member votes for.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Indices into ``classes_``.
-        """
-        rows = self._rows(X)
-        return np.asarray(self._ask(self.members_.votes, rows, 1))
-
     def committee_votes(self, X: Any) -> Codes:
         """Class that each of the three of the top level votes for.
 
@@ -327,22 +312,6 @@ class FilterBoostClassifier(TabularClassifierMixin, Ensemble):
         shares[split] -= _EDGE * counts[split]
         shares[everyone[split], votes[0, split]] += 3 * _EDGE
         return shares
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Logarithms; minus infinity where a share is zero.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
 
 @dataclass(frozen=True)

@@ -24,16 +24,19 @@ CLASSIFIER: dict[str, list[Any]] = {
 CLASS_WEIGHT: dict[str, list[Any]] = {"class_weight": [dict, StrOptions({"balanced"}), None]}
 
 
-class VotingClassifierMixin(StagedClassifierMixin, TabularClassifierMixin):
-    """The decision of an ensemble of classifiers: a vote, or averaged class supports."""
+class AskedMixin:
+    """The members, and how an ensemble asks them about rows."""
 
-    voting: Voting
     members_: Any
 
     if TYPE_CHECKING:
 
         def _rows(self, X: Any) -> Any: ...
         def _ask(self, ask: Callable[[Any], Any], rows: Any, axis: int) -> Any: ...
+
+
+class VotesMixin(AskedMixin):
+    """Members that each vote for a class."""
 
     def votes(self, X: Any) -> npt.NDArray[np.int32]:
         """Class that each member votes for.
@@ -50,6 +53,12 @@ class VotingClassifierMixin(StagedClassifierMixin, TabularClassifierMixin):
         """
         rows = self._rows(X)
         return np.asarray(self._ask(self.members_.votes, rows, 1))
+
+
+class VotingClassifierMixin(StagedClassifierMixin, VotesMixin, TabularClassifierMixin):
+    """The decision of an ensemble of classifiers: a vote, or averaged class supports."""
+
+    voting: Voting
 
     def vote_shares(self, X: Any) -> Floats:
         """Share of the members that vote for each class.
@@ -98,22 +107,6 @@ class VotingClassifierMixin(StagedClassifierMixin, TabularClassifierMixin):
             Shares, in the order of ``classes_``.
         """
         return self.mean_supports(X) if self.voting == "soft" else self.vote_shares(X)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Logarithms; minus infinity where a share is zero.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of most votes, or of the largest mean support with ``voting="soft"``.
@@ -174,15 +167,8 @@ class VotingClassifierMixin(StagedClassifierMixin, TabularClassifierMixin):
             yield self.classes_[np.argmax(shares, axis=1)]
 
 
-class AveragingRegressorMixin(StagedRegressorMixin, TabularRegressorMixin):
+class AveragingRegressorMixin(StagedRegressorMixin, AskedMixin, TabularRegressorMixin):
     """The decision of an ensemble of regressors: the mean of their predictions."""
-
-    members_: Any
-
-    if TYPE_CHECKING:
-
-        def _rows(self, X: Any) -> Any: ...
-        def _ask(self, ask: Callable[[Any], Any], rows: Any, axis: int) -> Any: ...
 
     def predictions(self, X: Any) -> Floats:
         """What each member predicts.

@@ -257,22 +257,6 @@ class CostThresholdClassifier(CostClassifier):
         """
         return np.asarray(self._inner_for(X).predict_proba(X))
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Logarithms; minus infinity where a probability is zero.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
 
 def _copies(
     base: Any, X: Any, y: npt.NDArray[Any], weights: Floats, rows: Integers

@@ -309,23 +309,6 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         """
         return np.asarray(self._ask("predict_proba", X))
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Logarithms; minus infinity where a probability is zero.
-        """
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
-
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """Leaf that each row reaches, where the model is a tree.
 

@@ -193,22 +193,6 @@ class TreeClassifierMixin(TabularClassifierMixin):
         encoded: Floats = self._encode(X)
         return self.forest_.mean_supports(encoded)
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the class shares.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Logarithms; minus infinity where a share is zero.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Class of the leaf that each row reaches.
 
