@@ -387,7 +387,9 @@ def _read_classes(classes: Any) -> npt.NDArray[Any]:
     return np.unique(np.asarray(classes))
 
 
-def class_codes(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def class_codes(
+    y: npt.NDArray[Any], classes: npt.NDArray[Any], whose: str = "y has the class"
+) -> npt.NDArray[np.int64]:
     """The class of each example, as an index into known classes.
 
     Parameters
@@ -396,6 +398,8 @@ def class_codes(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[n
         Classes of the examples.
     classes : ndarray of shape (n_classes,)
         The classes that there are, sorted.
+    whose : str, default="y has the class"
+        How the error begins that names a class which is not among them.
 
     Returns
     -------
@@ -416,8 +420,7 @@ def class_codes(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[n
         strange = classes[codes] != y
     if strange.any():
         raise ValueError(
-            f"y has the class {y[strange].tolist()[0]!r}, which is not among "
-            f"classes={classes.tolist()}."
+            f"{whose} {y[strange].tolist()[0]!r}, which is not among classes={classes.tolist()}."
         )
     return codes
 

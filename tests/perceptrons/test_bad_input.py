@@ -60,7 +60,7 @@ OF_ONE_KIND = [
     (ParallelPerceptronClassifier, "class_weight", ["auto", 3]),
     (ParallelPerceptronClassifier, "n_jobs", [1.5]),
     (ParallelPerceptronRegressor, "rho", [0.0, -1, np.inf, "auto"]),
-    (ParallelPerceptronRegressor, "tolerance", [-0.1, 1.0, np.nan]),
+    (ParallelPerceptronRegressor, "epsilon", [-0.1, 1.0, np.nan]),
     (PPTSSClassifier, "estimator", ["pp", ParallelPerceptronRegressor(), AdaBoostClassifier()]),
     (PPTSSClassifier, "keep_quasi_noisy", ["yes"]),
     (PPTSSClassifier, "quasi_noisy", ["any", None]),

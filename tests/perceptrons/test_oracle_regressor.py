@@ -62,7 +62,7 @@ def test_a_fit_from_known_weights() -> None:
         model = ParallelPerceptronRegressor(
             7,
             rho=5,
-            tolerance=0.05,
+            epsilon=0.05,
             max_iter=1,
             eta0=0.02,
             margin_weight=0.1,
@@ -74,7 +74,7 @@ def test_a_fit_from_known_weights() -> None:
         rows = oracle.standardised(X.tolist(), X.tolist(), weights.tolist())
         inputs, targets = oracle.extended(rows), oracle.scaled_targets(y.tolist())
         for t in range(1, 16):
-            # The tolerance is a share of the range of the targets, which is 2 once scaled.
+            # It is a share of the range of the targets, which is 2 once scaled.
             now, gamma = oracle.regression_epoch(
                 now, gamma, inputs, targets, 0.02 / np.sqrt(t), mu=0.1, rho=5, eps=0.1,
                 sample_weight=weights.tolist(),

@@ -105,7 +105,7 @@ def test_the_tolerance_is_a_share_of_the_range():
     span = y.max() - y.min()
     for tolerance in (0.05, 0.3):
         ten, eleven = (
-            ParallelPerceptronRegressor(tolerance=tolerance, max_iter=n, random_state=0).fit(X, y)
+            ParallelPerceptronRegressor(epsilon=tolerance, max_iter=n, random_state=0).fit(X, y)
             for n in (10, 11)
         )
         wrong = np.abs(ten.predict(X) - y) > tolerance * span
@@ -117,7 +117,7 @@ def test_the_tolerance_is_a_share_of_the_range():
 def test_early_stopping_ends_within_the_tolerance(smooth, mode):
     X, y = smooth
     model = ParallelPerceptronRegressor(
-        mode=mode, tolerance=0.4, learning_rate="constant", early_stopping=True, random_state=0
+        mode=mode, epsilon=0.4, learning_rate="constant", early_stopping=True, random_state=0
     ).fit(X, y)
     assert 0 < model.n_iter_ < 250
     assert model.error_curve_[-1] == 0
@@ -129,7 +129,7 @@ def test_two_targets_at_rho_one_are_two_classes():
     X, signal = examples()
     y = (signal > 1.2).astype(int)
     given = {"max_iter": 50, "eta0": 0.01, "init": 0.2, "random_state": 0}
-    numbers = ParallelPerceptronRegressor(3, rho=1, tolerance=0.1, **given).fit(X, y)
+    numbers = ParallelPerceptronRegressor(3, rho=1, epsilon=0.1, **given).fit(X, y)
     labels = ParallelPerceptronClassifier(3, **given).fit(X, y)
     # The order of the examples is that of their hashes, which is the same here.
     np.testing.assert_allclose(numbers.weights_, labels.weights_, atol=1e-9)

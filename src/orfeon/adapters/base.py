@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import _num_samples
 
+from orfeon.tabular import class_codes
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -188,15 +190,15 @@ def one_output(said: Any, member: int, estimator: Any) -> npt.NDArray[Any]:
     return found
 
 
-def class_codes(
+def member_codes(
     labels: npt.NDArray[Any], classes: npt.NDArray[Any], member: int
 ) -> npt.NDArray[np.int32]:
-    """Labels as indices into the classes.
+    """What a member predicts, as indices into the classes.
 
     Parameters
     ----------
     labels : ndarray of shape (n_rows,)
-        What a member predicts.
+        What it predicts.
     classes : ndarray of shape (n_classes,)
         The classes, sorted.
     member : int
@@ -210,18 +212,11 @@ def class_codes(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.adapters.base import class_codes
-    >>> class_codes(np.array(["b", "a"]), np.array(["a", "b", "c"]), 0)
+    >>> from orfeon.adapters.base import member_codes
+    >>> member_codes(np.array(["b", "a"]), np.array(["a", "b", "c"]), 0)
     array([1, 0], dtype=int32)
     """
-    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    strange = classes[codes] != labels
-    if strange.any():
-        raise ValueError(
-            f"member {member} predicts {labels[strange][0]!r}, which is not among the classes "
-            f"{classes.tolist()}."
-        )
-    return codes.astype(np.int32)
+    return class_codes(labels, classes, f"member {member} predicts").astype(np.int32)
 
 
 def unless_equal(weights: Any) -> Floats | None:

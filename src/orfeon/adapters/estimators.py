@@ -16,7 +16,7 @@ from orfeon.adapters.base import (
     FittedEnsemble,
     Integers,
     Mask,
-    class_codes,
+    member_codes,
     one_output,
 )
 
@@ -107,7 +107,7 @@ class FittedEstimators(FittedEnsemble):
         said = [one_output(e.predict(X), t, e) for t, e in enumerate(self.estimators)]
         if self.known is None:
             return np.asarray(said, dtype=np.float64)
-        return np.stack([class_codes(one, self.known, t) for t, one in enumerate(said)])
+        return np.stack([member_codes(one, self.known, t) for t, one in enumerate(said)])
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         raise self._no_out_of_bag("it is not known which examples each estimator was fitted to")

@@ -37,7 +37,7 @@ from orfeon.adapters.base import (
     Integers,
     Mask,
     check_training_set,
-    class_codes,
+    member_codes,
     one_output,
     unless_equal,
 )
@@ -268,7 +268,7 @@ class AdaBoostOfScikitLearn(_ScikitLearn):
         )
         said = [e.predict(rows) for e in self.ensemble.estimators_]
         classes = self.ensemble.classes_
-        return np.stack([class_codes(one, classes, t) for t, one in enumerate(said)])
+        return np.stack([member_codes(one, classes, t) for t, one in enumerate(said)])
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         raise self._no_out_of_bag("each of its members was fitted to all the examples, weighted")

@@ -42,7 +42,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
     rho : float, optional
         Sums of signs are cut at plus and minus this, which stand for the largest and the smallest
         target of the training set; ``n_perceptrons`` by default.
-    tolerance : float, default=0.02
+    epsilon : float, default=0.02
         Predictions are right that err by no more than this share of the range of the targets.
     <p_delta>
     eta0 : float or "auto", default="auto"
@@ -87,7 +87,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{name: rule for name, rule in PERCEPTRONS.items() if name != "n_jobs"},
         "rho": [Interval(Real, 0.0, None, closed="neither"), None],
-        "tolerance": [Interval(Real, 0.0, 1.0, closed="left")],
+        "epsilon": [Interval(Real, 0.0, 1.0, closed="left")],
     }
 
     target_range_: tuple[float, float]
@@ -98,7 +98,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         n_perceptrons: int = 51,
         *,
         rho: float | None = None,
-        tolerance: float = 0.02,
+        epsilon: float = 0.02,
         mode: Mode = "batch",
         rule: Rule = "auer",
         max_iter: int = 250,
@@ -118,7 +118,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
     ) -> None:
         self.n_perceptrons = n_perceptrons
         self.rho = rho
-        self.tolerance = tolerance
+        self.epsilon = epsilon
         self.mode = mode
         self.rule = rule
         self.max_iter = max_iter
@@ -138,7 +138,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
 
     def _judging(self) -> dict[str, float]:
         rho = self.n_perceptrons if self.rho is None else self.rho
-        return {"tolerance": 2.0 * float(self.tolerance), "rho": float(rho)}
+        return {"tolerance": 2.0 * float(self.epsilon), "rho": float(rho)}
 
     def _rule(self, total_weight: float) -> PDelta:
         rule = super()._rule(total_weight)
