@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from orfeon.boosting.gradient import AdditiveModel, Sample, Stage, values_of
 from orfeon.boosting.losses import Loss
 from orfeon.boosting.patience import Patience
+from orfeon.ensembles.setting_aside import deal_folds
 from orfeon.ensembles.units import hash_rows
 from orfeon.forest import Forest
 
@@ -202,13 +202,7 @@ def draw_folds(
     array([0, 1, 1, 0])
     """
     # By the ranks of the targets, so that their unit does not matter.
-    hashes = hash_rows(sample.X, np.unique(sample.y, return_inverse=True)[1])
-    different, first, copy = np.unique(hashes, return_index=True, return_inverse=True)
-    weight = np.bincount(copy, weights=sample.weights)
-    stratum: Any = sample.y[first] if by_class else np.zeros(len(different))
-    in_turn = np.lexsort((rng.random(len(different)), stratum))
-    middle = np.cumsum(weight[in_turn]) - weight[in_turn] / 2
-    place = np.floor(middle * (len(different) / weight.sum())).astype(np.int64)
-    fold = np.empty(len(different), np.int64)
-    fold[in_turn] = place % n_folds
-    return np.asarray(fold[copy])
+    ranks = np.unique(sample.y, return_inverse=True)[1]
+    return deal_folds(
+        hash_rows(sample.X, ranks), ranks, sample.weights, n_folds, rng, by_class=by_class
+    )

@@ -1,8 +1,12 @@
-"""Examples set aside: a share of each class to order members by, on which they are not trained."""
+"""Examples set aside from training, or dealt into folds, by what they are.
+
+Copies of one example stay together, and what is drawn does not depend on the order of the rows, nor
+on whether copies are given as weights.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +17,8 @@ from orfeon.schema import Schema
 
 #: Rows of a sparse matrix that are looked at in one go.
 _ROWS = 1 << 10
+
+Integers = npt.NDArray[np.int64]
 
 
 def set_aside(
@@ -58,17 +64,85 @@ def set_aside(
     array([False,  True, False, False,  True, False])
     """
     codes = np.unique(y, return_inverse=True)[1]
-    different, first, copy = np.unique(
-        hash_examples(X, codes), return_index=True, return_inverse=True
-    )
-    weight = np.bincount(copy, weights=weights)
+    turns = _draw_turns(hash_examples(X, codes), codes, weights, rng, by_class)
+    taken = np.zeros(len(turns.weight), dtype=bool)
+    ends = np.flatnonzero(np.diff(turns.stratum[turns.order])) + 1
+    for mine in np.split(turns.order, ends):
+        middle = np.cumsum(turns.weight[mine]) - turns.weight[mine] / 2
+        taken[mine[:-1]] = (middle <= share * turns.weight[mine].sum())[:-1]
+    return np.asarray(taken[turns.copy])
+
+
+def deal_folds(
+    hashes: npt.NDArray[np.uint64],
+    codes: npt.NDArray[Any],
+    weights: npt.NDArray[np.float64],
+    n_folds: int,
+    rng: np.random.Generator,
+    *,
+    by_class: bool,
+) -> Integers:
+    """Part examples into folds of about the same weight at random, copies of one together.
+
+    Parameters
+    ----------
+    hashes : ndarray of uint64 of shape (n_rows,)
+        A number for each example that depends on its values and its target alone.
+    codes : ndarray of shape (n_rows,)
+        Their classes.
+    weights : ndarray of shape (n_rows,)
+        Their weights, all positive.
+    n_folds : int
+        How many folds. Some are empty where there are fewer different examples.
+    rng : numpy.random.Generator
+        Source of randomness.
+    by_class : bool
+        Whether each class is spread over all folds.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Fold of each example. It depends on what the examples are, not on their order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.setting_aside import deal_folds, hash_examples
+    >>> X, y = [[1.0], [2.0], [2.0], [3.0]], np.zeros(4)
+    >>> rng = np.random.default_rng(0)
+    >>> deal_folds(hash_examples(X, y), y, np.ones(4), 2, rng, by_class=False)
+    array([0, 1, 1, 0])
+    """
+    turns = _draw_turns(hashes, codes, weights, rng, by_class)
+    n_different, weight = len(turns.weight), turns.weight[turns.order]
+    middle = np.cumsum(weight) - weight / 2
+    place = np.floor(middle * (n_different / turns.weight.sum())).astype(np.int64)
+    fold = np.empty(n_different, np.int64)
+    fold[turns.order] = place % n_folds
+    return np.asarray(fold[turns.copy])
+
+
+class _Turns(NamedTuple):
+    """The different examples in a random order, one class after the other."""
+
+    copy: Integers
+    weight: npt.NDArray[np.float64]
+    stratum: npt.NDArray[Any]
+    order: Integers
+
+
+def _draw_turns(
+    hashes: npt.NDArray[np.uint64],
+    codes: npt.NDArray[Any],
+    weights: npt.NDArray[np.float64],
+    rng: np.random.Generator,
+    by_class: bool,
+) -> _Turns:
+    different, first, copy = np.unique(hashes, return_index=True, return_inverse=True)
     stratum = codes[first] if by_class else np.zeros(len(different), np.int64)
-    in_turn = np.lexsort((rng.random(len(different)), stratum))
-    taken = np.zeros(len(different), dtype=bool)
-    for mine in np.split(in_turn, np.flatnonzero(np.diff(stratum[in_turn])) + 1):
-        middle = np.cumsum(weight[mine]) - weight[mine] / 2
-        taken[mine[:-1]] = (middle <= share * weight[mine].sum())[:-1]
-    return np.asarray(taken[copy])
+    order = np.lexsort((rng.random(len(different)), stratum))
+    weight = np.asarray(np.bincount(copy, weights=weights), dtype=np.float64)
+    return _Turns(copy, weight, stratum, order)
 
 
 def hash_examples(X: Any, codes: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:

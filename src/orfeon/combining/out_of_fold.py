@@ -1,0 +1,278 @@
+"""Out-of-fold answers: of each example, what estimators say that were not trained on it.
+
+Examples are parted into folds; for each fold the estimators are trained on all others and asked
+about it (Wolpert 1992). The folds depend on what the examples are, not on their order, and copies
+of one example are in the same fold, so that no estimator has seen a copy of what it is asked.
+
+References
+----------
+Wolpert (1992). Stacked generalization. Neural Networks 5(2), 241-259.
+Ting and Witten (1999). Issues in stacked generalization. Journal of Artificial Intelligence
+Research 10, 271-289.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier
+from sklearn.utils import _safe_indexing
+from sklearn.utils.parallel import Parallel, delayed
+
+from orfeon.combining.fitting import Method, ask, fit_weighted, fresh
+from orfeon.ensembles.setting_aside import deal_folds, hash_examples
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class Split(NamedTuple):
+    """Rows to train on, and rows to ask about; no row is in both.
+
+    Parameters
+    ----------
+    train : ndarray of int
+        The former.
+    test : ndarray of int
+        The latter.
+    """
+
+    train: Integers
+    test: Integers
+
+
+def fold_numbers(
+    X: Any,
+    y: npt.NDArray[Any],
+    weights: Floats | None,
+    n_folds: int,
+    rng: np.random.Generator,
+    *,
+    by_class: bool,
+) -> Integers:
+    """Part examples into folds at random, copies of one together.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
+        Examples.
+    y : ndarray of shape (n_rows,)
+        Their classes or targets.
+    weights : ndarray of shape (n_rows,) or None
+        Their weights, all positive; the folds weigh about the same.
+    n_folds : int
+        How many folds.
+    rng : numpy.random.Generator
+        Source of randomness.
+    by_class : bool
+        Whether each class is spread over all folds.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Fold of each example. It depends on what the examples are, not on their order, nor on
+        whether copies are given as weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.out_of_fold import fold_numbers
+    >>> X, y = [["a"], ["b"], ["b"], ["c"]], np.zeros(4)
+    >>> fold_numbers(X, y, None, 2, np.random.default_rng(0), by_class=True)
+    array([0, 0, 0, 1])
+    """
+    # By the ranks of the targets, so that their unit does not matter.
+    ranks = np.unique(y, return_inverse=True)[1]
+    given = np.ones(len(ranks)) if weights is None else weights
+    return deal_folds(hash_examples(X, ranks), ranks, given, n_folds, rng, by_class=by_class)
+
+
+def splits_of(fold: Integers) -> list[Split]:
+    """Each fold against all others; folds without examples are left out.
+
+    Parameters
+    ----------
+    fold : ndarray of shape (n_rows,)
+        Fold of each example.
+
+    Returns
+    -------
+    list of Split
+        In the order of the folds' numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.out_of_fold import splits_of
+    >>> splits_of(np.array([0, 2, 0]))[1]
+    Split(train=array([0, 2]), test=array([1]))
+    """
+    return [Split(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)]
+
+
+def check_splits(splits: Iterable[tuple[Any, Any]], n_rows: int) -> list[Split]:
+    """Splits that a user gives, such that each row is asked about once by whom has not seen it.
+
+    Parameters
+    ----------
+    splits : iterable of (train, test)
+        Indices or masks of rows.
+    n_rows : int
+        How many rows there are.
+
+    Returns
+    -------
+    list of Split
+        The splits.
+
+    Examples
+    --------
+    >>> from orfeon.combining.out_of_fold import check_splits
+    >>> check_splits([([0, 1], [1, 2])], 3)
+    Traceback (most recent call last):
+    ...
+    ValueError: cv has row 1 in both parts of a split: what is asked about it would not be honest.
+    """
+    rows = np.arange(n_rows)
+    found = [Split(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in splits]
+    for train, test in found:
+        both = np.intersect1d(train, test)
+        if len(both):
+            raise ValueError(
+                f"cv has row {both[0]} in both parts of a split: what is asked about it would not "
+                "be honest."
+            )
+        if not len(train):
+            raise ValueError("cv has a split without rows to train on; each needs one at least.")
+    times = np.bincount(np.concatenate([rows[:0], *(test for _, test in found)]), minlength=n_rows)
+    if (times != 1).any():
+        row = int(np.flatnonzero(times != 1)[0])
+        raise ValueError(
+            f"cv tests row {row} {times[row]} times; every row is tested once, as by KFold. "
+            "Splitters that leave rows out, or repeat them, cannot be used."
+        )
+    return found
+
+
+def out_of_fold(
+    estimators: Sequence[Any],
+    X: Any,
+    y: npt.NDArray[Any],
+    weights: Floats | None = None,
+    n_folds: int = 5,
+    rng: np.random.Generator | None = None,
+    method: Method = "predict_proba",
+    *,
+    splits: Sequence[Split] | None = None,
+    names: Sequence[str] | None = None,
+    n_jobs: int | None = None,
+    prefer: str | None = None,
+    after: Callable[[], object] | None = None,
+) -> Floats:
+    """What estimators say of examples that they were not trained on.
+
+    Parameters
+    ----------
+    estimators : sequence of estimators
+        All classifiers or all regressors, not fitted; each is cloned for each fold. One that is
+        frozen (:class:`sklearn.frozen.FrozenEstimator`) is asked as it is: that it has not seen the
+        examples is up to the caller.
+    X : array or data frame of shape (n_rows, n_attributes)
+        Examples, as the estimators take them.
+    y : ndarray of shape (n_rows,)
+        Classes, of any type, or targets.
+    weights : ndarray of shape (n_rows,), optional
+        Positive weights.
+    n_folds : int, default=5
+        How many folds; each class is spread over all of them.
+    rng : numpy.random.Generator, optional
+        Source of randomness: of the folds, and of every ``random_state`` that is None.
+    method : {"predict_proba", "predict"}, default="predict_proba"
+        What classifiers are asked for: probabilities, or decisions. A classifier without
+        ``predict_proba`` is asked for its decision.
+    splits : sequence of Split, optional
+        The folds, in place of those drawn; see :func:`splits_of` and :func:`check_splits`.
+    names : sequence of str, optional
+        What the estimators are called in messages.
+    n_jobs : int, optional
+        Estimators that are trained at once. The answers do not depend on it.
+    prefer : {"threads", "processes"}, optional
+        As in :class:`joblib.Parallel`.
+    after : callable, optional
+        Called after each training.
+
+    Returns
+    -------
+    ndarray of shape (n_estimators, n_rows, n_classes) or (n_estimators, n_rows, 1)
+        Supports of the classes in the order of ``np.unique(y)``: probabilities, or 1 for the class
+        decided for. In regression the predictions. NaN for rows that are in no test part.
+
+    Notes
+    -----
+    Where all examples but those of a fold have one class, the answer is that class. A class that an
+    estimator has not met has probability 0.
+
+    Examples
+    --------
+    An estimator that remembers its examples knows nothing of random labels it has not seen:
+
+    >>> import numpy as np
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from orfeon.combining.out_of_fold import out_of_fold
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(500, 2)), rng.integers(0, 2, 500)
+    >>> near = KNeighborsClassifier(1)
+    >>> near.fit(X, y).score(X, y)
+    1.0
+    >>> said = out_of_fold([near], X, y, rng=rng)[0]
+    >>> round(float(np.mean(said.argmax(axis=1) == y)), 2)
+    0.54
+    """
+    rng = np.random.default_rng() if rng is None else rng
+    are_classifiers = is_classifier(estimators[0])
+    classes = np.unique(y) if are_classifiers else None
+    if splits is None:
+        splits = splits_of(fold_numbers(X, y, weights, n_folds, rng, by_class=are_classifiers))
+    if not all(len(split.train) for split in splits):
+        raise ValueError(
+            "all examples are copies of 1 sample, so that nothing is left to train on when it is "
+            "asked about; two that differ are needed at least."
+        )
+    called = [type(e).__name__ for e in estimators] if names is None else names
+    seeds = rng.integers(0, 2**63, size=(len(estimators), len(splits)))
+    n_outputs = 1 if classes is None else len(classes)
+    said = np.full((len(estimators), len(y), n_outputs), np.nan)
+    tasks = [(t, f) for t in range(len(estimators)) for f in range(len(splits))]
+    found = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")(
+        delayed(_answer)(
+            estimators[t], X, y, weights, splits[f], int(seeds[t, f]), classes, method, called[t]
+        )
+        for t, f in tasks
+    )
+    for (t, f), answer in zip(tasks, found, strict=True):
+        said[t, splits[f].test] = answer
+        if after is not None:
+            after()
+    return said
+
+
+def _answer(
+    estimator: Any,
+    X: Any,
+    y: npt.NDArray[Any],
+    weights: Floats | None,
+    split: Split,
+    seed: int,
+    classes: npt.NDArray[Any] | None,
+    method: Method,
+    name: str,
+) -> Floats:
+    """What one estimator says of one fold, trained on the others."""
+    given = None if weights is None else weights[split.train]
+    fitted = fit_weighted(
+        fresh(estimator, seed), _safe_indexing(X, split.train), y[split.train], given, name=name
+    )
+    return ask(fitted, _safe_indexing(X, split.test), classes, method)
