@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest import Forest
+from orfeon.tabular import class_codes
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -167,14 +168,7 @@ class EstimatorMembers(_FromEach):
         estimator, X = self.estimators[member], self._columns(member, X)
         if self.n_classes == 0:
             return np.asarray(estimator.predict(X), dtype=np.float64)[:, None]
-        if not hasattr(estimator, "predict_proba"):
-            vote = np.asarray(estimator.predict(X), dtype=np.int64)
-            return np.eye(self.n_classes)[vote]
-        shares = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-        whole = np.zeros((len(shares), self.n_classes))
-        # A member may have seen some of the classes only.
-        whole[:, np.asarray(estimator.classes_, dtype=np.int64)] = shares
-        return whole
+        return class_supports(estimator, X, np.arange(self.n_classes))
 
     def subset(self, chosen: Sequence[int] | npt.NDArray[np.integer[Any]]) -> EstimatorMembers:
         """Some of the members.
@@ -306,6 +300,42 @@ class CommitteeMembers(_FromEach):
             All of them.
         """
         return CommitteeMembers([c for part in parts for c in part.committees])
+
+
+def class_supports(estimator: Any, X: Any, classes: npt.NDArray[Any]) -> Floats:
+    """How much a fitted classifier supports each class: its probabilities, or else its vote.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Fitted; it may have seen some of the classes only.
+    X : array of shape (n_rows, n_attributes)
+        Rows, as it takes them.
+    classes : ndarray of shape (n_classes,)
+        All the classes, sorted.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_classes)
+        Supports, 0 for classes that it does not know.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from orfeon.members import class_supports
+    >>> bayes = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "c", "c"])
+    >>> class_supports(bayes, [[0.5], [4.5]], np.array(["a", "b", "c"])).round(1)
+    array([[1., 0., 0.],
+           [0., 0., 1.]])
+    """
+    if not hasattr(estimator, "predict_proba"):
+        vote = class_codes(np.asarray(estimator.predict(X)), classes, "a member predicts")
+        return np.eye(len(classes))[vote]
+    shares = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    whole = np.zeros((len(shares), len(classes)))
+    whole[:, class_codes(np.asarray(estimator.classes_), classes, "a member knows")] = shares
+    return whole
 
 
 def concatenate(parts: Sequence[Any]) -> Any:

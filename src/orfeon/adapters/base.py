@@ -78,6 +78,28 @@ class FittedEnsemble(ABC):
             Indices into ``classes``, of int32; in regression predictions, of float64.
         """
 
+    def supports(self, X: Any) -> Floats:
+        """How much each member supports each class.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows, as the ensemble's own ``predict`` takes them.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows, n_classes)
+            Class probabilities, in the order of ``classes``; 1 for its vote where a member has
+            none. In regression, of shape (n_members, n_rows, 1), predictions.
+        """
+        if self.classes is None:
+            return np.asarray(self.answers(X), dtype=np.float64)[:, :, None]
+        return self._supports(X)
+
+    @abstractmethod
+    def _supports(self, X: Any) -> Floats:
+        """Class supports of classifiers, of shape (n_members, n_rows, n_classes)."""
+
     def out_of_bag(self, X: Any, y: Any, sample_weight: Any = None) -> Mask:
         """Which training examples each member did not see.
 

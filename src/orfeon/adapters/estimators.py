@@ -14,11 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.adapters.base import (
     FittedEnsemble,
+    Floats,
     Integers,
     Mask,
     member_codes,
     one_output,
 )
+from orfeon.members import class_supports
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +110,10 @@ class FittedEstimators(FittedEnsemble):
         if self.known is None:
             return np.asarray(said, dtype=np.float64)
         return np.stack([member_codes(one, self.known, t) for t, one in enumerate(said)])
+
+    def _supports(self, X: Any) -> Floats:
+        assert self.known is not None
+        return np.stack([class_supports(e, X, self.known) for e in self.estimators])
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         raise self._no_out_of_bag("it is not known which examples each estimator was fitted to")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.adapters.base import FittedEnsemble, Integers, Mask
+from orfeon.adapters.base import FittedEnsemble, Floats, Integers, Mask
 from orfeon.forest import Forest
 from orfeon.members import CommitteeMembers
 
@@ -55,11 +55,16 @@ class BareMembers(FittedEnsemble):
         ndarray of shape (n_members, n_rows)
             Class codes, or predictions.
         """
-        if isinstance(self.ensemble, Forest | CommitteeMembers):
-            X = np.ascontiguousarray(X, dtype=np.float64)
         if self.classes is None:
-            return np.asarray(self.ensemble.supports(X)[:, :, 0])
-        return np.asarray(self.ensemble.votes(X))
+            return self._supports(X)[:, :, 0]
+        return np.asarray(self.ensemble.votes(self._rows(X)))
+
+    def _rows(self, X: Any) -> Any:
+        is_trees = isinstance(self.ensemble, Forest | CommitteeMembers)
+        return np.ascontiguousarray(X, dtype=np.float64) if is_trees else X
+
+    def _supports(self, X: Any) -> Floats:
+        return np.asarray(self.ensemble.supports(self._rows(X)))
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         raise self._no_out_of_bag("members alone do not know what they were trained on")

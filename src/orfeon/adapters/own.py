@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
-from orfeon.adapters.base import FittedEnsemble, Integers, Mask
+from orfeon.adapters.base import FittedEnsemble, Floats, Integers, Mask
 from orfeon.ensembles.leaving_out import LeavingOut
 from orfeon.ensembles.partitioned import PartitionedClassifier, PartitionedRegressor
 from orfeon.ensembles.units import hash_rows
@@ -63,6 +63,10 @@ class OwnEnsemble(FittedEnsemble):
         """
         ask = self.ensemble.predictions if self.classes is None else self.ensemble.votes
         return np.asarray(ask(X))
+
+    def _supports(self, X: Any) -> Floats:
+        rows = self.ensemble._rows(X)
+        return np.asarray(self.ensemble._ask(self.ensemble.members_.supports, rows, 1))
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         if not isinstance(self.ensemble, LeavingOut):

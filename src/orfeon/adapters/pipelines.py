@@ -66,6 +66,9 @@ class EnsembleInPipeline(FittedEnsemble):
         """
         return self.last.answers(self._transform(X))
 
+    def _supports(self, X: Any) -> Floats:
+        return self.last._supports(self._transform(X))
+
     def _transform(self, X: Any) -> Any:
         return self.ensemble[:-1].transform(X) if len(self.ensemble.steps) > 1 else X
 

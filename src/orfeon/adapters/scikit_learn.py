@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,7 @@ from orfeon.adapters.base import (
     one_output,
     unless_equal,
 )
+from orfeon.members import class_supports
 
 #: Ensembles whose members cannot be chosen from, and what to do instead.
 _REFUSED = {
@@ -149,6 +152,14 @@ class ForestOfScikitLearn(_ScikitLearn):
                 answer[:] = tree.classes_[value.argmax(axis=1)][leaf]
         return answers
 
+    def _supports(self, X: Any) -> Floats:
+        leaves = self.ensemble.apply(X)
+        supports = np.zeros((self.n_members, len(leaves), self.n_classes))
+        for support, leaf, tree in zip(supports, leaves.T, self.ensemble.estimators_, strict=True):
+            value = tree.tree_.value[:, 0][leaf]
+            support[:, tree.classes_.astype(np.int64)] = value / value.sum(axis=1, keepdims=True)
+        return supports
+
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         if not self.ensemble.bootstrap:
             raise self._no_out_of_bag("with bootstrap=False each of its trees saw all the examples")
@@ -186,16 +197,22 @@ class BaggingOfScikitLearn(_ScikitLearn):
         ndarray of shape (n_members, n_rows)
             Class codes, or predictions.
         """
+        return self._coded(self._ask_each(_predict, X))
+
+    def _supports(self, X: Any) -> Floats:
+        codes = np.arange(self.n_classes)
+        return np.stack(self._ask_each(partial(class_supports, classes=codes), X))
+
+    def _ask_each(self, ask: Callable[[Any, Any], Any], X: Any) -> list[Any]:
+        """What each member says of its own columns."""
         bag = self.ensemble
         rows = validate_data(
             bag, X, reset=False, accept_sparse=["csr", "csc"], dtype=None, ensure_all_finite=False
         )
-        return self._coded(
+        members = zip(bag.estimators_, bag.estimators_features_, strict=True)
+        return list(
             Parallel(n_jobs=bag.n_jobs)(
-                delayed(_predict_by)(estimator, rows, columns)
-                for estimator, columns in zip(
-                    bag.estimators_, bag.estimators_features_, strict=True
-                )
+                delayed(ask)(estimator, rows[:, columns]) for estimator, columns in members
             )
         )
 
@@ -221,8 +238,8 @@ class BaggingOfScikitLearn(_ScikitLearn):
         return smaller
 
 
-def _predict_by(estimator: Any, X: Any, columns: Any) -> Any:
-    return estimator.predict(X[:, columns])
+def _predict(estimator: Any, X: Any) -> Any:
+    return estimator.predict(X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,12 +280,19 @@ class AdaBoostOfScikitLearn(_ScikitLearn):
         ndarray of shape (n_members, n_rows)
             Class codes.
         """
-        rows = validate_data(
-            self.ensemble, X, reset=False, accept_sparse=["csr", "csc"], allow_nd=True, dtype=None
-        )
+        rows = self._rows(X)
         said = [e.predict(rows) for e in self.ensemble.estimators_]
         classes = self.ensemble.classes_
         return np.stack([member_codes(one, classes, t) for t, one in enumerate(said)])
+
+    def _rows(self, X: Any) -> Any:
+        return validate_data(
+            self.ensemble, X, reset=False, accept_sparse=["csr", "csc"], allow_nd=True, dtype=None
+        )
+
+    def _supports(self, X: Any) -> Floats:
+        rows, classes = self._rows(X), self.ensemble.classes_
+        return np.stack([class_supports(e, rows, classes) for e in self.ensemble.estimators_])
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         raise self._no_out_of_bag("each of its members was fitted to all the examples, weighted")
@@ -342,6 +366,11 @@ class VotingOfScikitLearn(_ScikitLearn):
             Class codes, or predictions.
         """
         return self._coded([e.predict(X) for e in self.ensemble.estimators_])
+
+    def _supports(self, X: Any) -> Floats:
+        # Its members were fitted to codes of the classes.
+        codes = np.arange(self.n_classes)
+        return np.stack([class_supports(e, X, codes) for e in self.ensemble.estimators_])
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         raise self._no_out_of_bag("each of its members was fitted to all the examples")
