@@ -66,7 +66,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"estimator": CARTClassifier(pruning="cv", n_folds=3), "max_samples": 0.6},
         {"estimator": C45Classifier(), "bootstrap": False, "max_samples": 0.5},
         {"estimator": IGPTreeClassifier(), "bootstrap": "balanced"},
-        {"class_weight": "balanced", "voting": "soft"},
+        {"class_weight": "balanced", "combine": "soft"},
     ],
     "AdaBoostClassifier": [
         {"estimator": CARTClassifier(max_depth=3)},
@@ -85,11 +85,11 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     ],
     "BalancedSubsetsClassifier": [
         {"sampling": "random", "ratio": 2.0, "n_estimators": 3, "estimator": C45Classifier()},
-        {"voting": "soft", "ratio": 0.5},
+        {"combine": "soft", "ratio": 0.5},
     ],
     "CostSensitiveClassifier": [{"estimator": C45Classifier()}],
     "CostThresholdClassifier": [{"estimator": CARTClassifier(max_depth=4)}],
-    "DoubleBaggingClassifier": [{"estimator": C45Classifier(), "voting": "soft"}],
+    "DoubleBaggingClassifier": [{"estimator": C45Classifier(), "combine": "soft"}],
     "ExtraTreesClassifier": [{"max_features": 1, "bootstrap": True, "class_weight": "balanced"}],
     "FilterBoostClassifier": [{"sampling": "weights", "depth": 2}, {"sampling": "resample"}],
     "GradientBoostingClassifier": [

@@ -22,7 +22,7 @@ KEPT = [4, 0, 3]
 
 CLASSIFIERS = {
     "bagging": orfeon.BaggingClassifier(n_estimators=6, random_state=0),
-    "bagging, soft": orfeon.BaggingClassifier(n_estimators=6, voting="soft", random_state=0),
+    "bagging, soft": orfeon.BaggingClassifier(n_estimators=6, combine="soft", random_state=0),
     "bagging, balanced": orfeon.BaggingClassifier(
         n_estimators=6, bootstrap="balanced", random_state=0
     ),
@@ -95,7 +95,7 @@ def test_a_subset_of_classifiers_predicts_as_its_members(kind, problem):
     assert type(smaller) is type(ensemble)
     assert len(smaller) == len(smaller.estimators_) == 3
     np.testing.assert_array_equal(smaller.votes(X), answers[KEPT])
-    if ensemble.voting == "hard":
+    if ensemble.combine == "majority":
         np.testing.assert_array_equal(smaller.predict(X), vote(answers[KEPT], members.classes))
     else:
         supports = np.mean([ensemble.estimators_[t].predict_proba(X) for t in KEPT], axis=0)

@@ -45,7 +45,7 @@ def test_one_committee_is_boosting_igp(seed):
     assert_same_forest(committees.committee_forests_[0], boosting.forest_)
     np.testing.assert_array_equal(committees.predict(X), boosting.predict(X))
     # The shares within the only committee are the vote of its trees.
-    committees.set_params(voting="soft")
+    committees.set_params(combine="soft")
     np.testing.assert_allclose(committees.predict_proba(X), boosting.predict_proba(X))
 
 
@@ -85,7 +85,7 @@ def test_committees_vote_first(committees, rows):
 
 def test_soft_voting_averages_the_shares_within(rows):
     X, y = make_waveform(150, random_state=0)
-    soft = IGPCommitteesClassifier(7, 5, voting="soft", random_state=0).fit(X, y)
+    soft = IGPCommitteesClassifier(7, 5, combine="soft", random_state=0).fit(X, y)
     np.testing.assert_allclose(soft.predict_proba(rows), soft.mean_supports(rows))
     np.testing.assert_array_equal(soft.predict(rows), soft.mean_supports(rows).argmax(axis=1))
 

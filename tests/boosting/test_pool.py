@@ -351,7 +351,7 @@ def test_labels_codes_and_functions_say_the_same(spheres):
 @pytest.mark.parametrize(
     "ensemble",
     [
-        BaggingClassifier(CARTClassifier(max_depth=2), 30, voting="soft", random_state=0),
+        BaggingClassifier(CARTClassifier(max_depth=2), 30, combine="soft", random_state=0),
         BaggingClassifier(GaussianNB(), 10, max_samples=20, random_state=0),
         ForestOfScikitLearn(30, max_depth=2, random_state=0),
         BaggingOfScikitLearn(

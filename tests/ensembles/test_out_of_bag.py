@@ -56,18 +56,20 @@ def brute_force(votes, supports, out, y, weights):
 # -- brute force -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("voting", ["hard", "soft"])
+@pytest.mark.parametrize("combine", ["majority", "soft"])
 @pytest.mark.parametrize(
     "make", [BaggingClassifier, RandomForestClassifier, ObliqueForestClassifier]
 )
-def test_a_member_votes_only_on_what_it_did_not_see(make, voting):
+def test_a_member_votes_only_on_what_it_did_not_see(make, combine):
     """Also beyond one block of members, and with leaves that are not pure."""
     X, y = table(make())
     given = {} if make is BaggingClassifier else {"min_samples_leaf": 4}
-    forest = make(n_estimators=40, voting=voting, oob_score=True, random_state=2, **given).fit(X, y)
+    forest = make(n_estimators=40, combine=combine, oob_score=True, random_state=2, **given).fit(
+        X, y
+    )
     out = in_bag(X, y, 2, 40) == 0
     votes = forest.votes(X)
-    supports = forest.members_.supports(X) if voting == "soft" else np.eye(3)[votes]
+    supports = forest.members_.supports(X) if combine == "soft" else np.eye(3)[votes]
     kept, shares, curve = brute_force(votes, supports, out, y, np.ones(len(y)))
     np.testing.assert_array_equal(forest.oob_votes_, kept)
     np.testing.assert_allclose(forest.oob_decision_function_, shares, atol=1e-12)
@@ -97,7 +99,7 @@ def test_predictions_are_averaged_over_those_that_did_not_see_the_row():
 
 def test_other_base_learners_are_asked_alike():
     X, y = table(BaggingClassifier())
-    bag = BaggingClassifier(GaussianNB(), 40, oob_score=True, voting="soft", random_state=4)
+    bag = BaggingClassifier(GaussianNB(), 40, oob_score=True, combine="soft", random_state=4)
     bag.fit(X, y)
     _, counts = redraw(4, 40, len(y))  # rows are drawn in the order given
     votes, supports = bag.votes(X), bag.members_.supports(X)

@@ -292,8 +292,8 @@ def test_impossible_numbers_are_refused(name):
 
 def test_fit_chunks_refuses_an_unknown_vote():
     X, y = table(PartitionedClassifier())
-    with pytest.raises(ValueError, match="'voting' parameter of PartitionedClassifier must be"):
-        PartitionedClassifier(voting="loud").fit_chunks([(X, y)], classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="'combine' parameter of PartitionedClassifier must be"):
+        PartitionedClassifier(combine="loud").fit_chunks([(X, y)], classes=[0, 1, 2])
 
 
 def test_bags_of_other_parts_are_not_known():

@@ -22,11 +22,11 @@ def named(ensemble, n_rows=90):
 
 
 @each_classifier
-@pytest.mark.parametrize("voting", ["hard", "soft"])
-def test_all_answers_agree(ensemble, voting):
+@pytest.mark.parametrize("combine", ["majority", "soft"])
+def test_all_answers_agree(ensemble, combine):
     X, y = named(ensemble)
     rows, _ = table(ensemble, 70, seed=1)
-    fitted = clone(ensemble).set_params(voting=voting).fit(X, y)
+    fitted = clone(ensemble).set_params(combine=combine).fit(X, y)
     assert fitted.classes_.tolist() == ["one", "three", "two"]
     votes = fitted.votes(rows)
     assert votes.shape == (len(fitted), 70)
@@ -35,7 +35,7 @@ def test_all_answers_agree(ensemble, voting):
     shares, means = counts / len(fitted), supports.mean(axis=0)
     np.testing.assert_allclose(fitted.vote_shares(rows), shares, atol=1e-12)
     np.testing.assert_allclose(fitted.mean_supports(rows), means, atol=1e-12)
-    expected = shares if voting == "hard" else means
+    expected = shares if combine == "majority" else means
     np.testing.assert_allclose(fitted.predict_proba(rows), expected, atol=1e-12)
     with np.errstate(divide="ignore"):
         np.testing.assert_allclose(
@@ -44,17 +44,17 @@ def test_all_answers_agree(ensemble, voting):
     decided = fitted.predict(rows)
     chosen = np.searchsorted(fitted.classes_, decided)
     np.testing.assert_allclose(expected[np.arange(70), chosen], expected.max(axis=1))
-    if voting == "hard":  # ties go to the first class
+    if combine == "majority":  # ties go to the first class
         np.testing.assert_array_equal(chosen, counts.argmax(axis=1))
     assert fitted.score(X, y) == np.mean(fitted.predict(X) == y)
 
 
 @each_classifier
-@pytest.mark.parametrize("voting", ["hard", "soft"])
-def test_stages_are_the_first_members(ensemble, voting):
+@pytest.mark.parametrize("combine", ["majority", "soft"])
+def test_stages_are_the_first_members(ensemble, combine):
     X, y = named(ensemble)
     rows, labels = named(ensemble, 60)
-    fitted = clone(ensemble).set_params(voting=voting).fit(X, y)
+    fitted = clone(ensemble).set_params(combine=combine).fit(X, y)
     votes = fitted.votes(rows)
     supports = fitted.members_.supports(fitted._rows(rows))
     stages = list(fitted.staged_predict_proba(rows))
@@ -64,7 +64,7 @@ def test_stages_are_the_first_members(ensemble, voting):
     weighted = list(fitted.staged_score(rows, labels, sample_weight=weights))
     assert len(stages) == len(decided) == len(scores) == len(fitted)
     for t in range(len(fitted)):
-        if voting == "hard":
+        if combine == "majority":
             some = votes[: t + 1]
             expected = np.stack([(some == c).mean(axis=0) for c in range(3)], axis=1)
         else:
@@ -215,8 +215,8 @@ def test_ties_go_to_the_first_class():
     assert bag.predict(X).tolist() == ["a", "a"]
 
 
-def test_voting_is_hard_or_soft():
+def test_the_rule_is_one_of_those_there_are():
     X, y = table(BaggingClassifier())
-    with pytest.raises(ValueError, match="'voting' parameter of BaggingClassifier must be"):
-        BaggingClassifier(voting="loud").fit(X, y)
-    assert "voting" not in BaggingRegressor().get_params()
+    with pytest.raises(ValueError, match="'combine' parameter of BaggingClassifier must be"):
+        BaggingClassifier(combine="loud").fit(X, y)
+    assert "combine" not in BaggingRegressor().get_params()

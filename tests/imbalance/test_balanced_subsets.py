@@ -278,7 +278,7 @@ def test_any_number_of_jobs_gives_the_same_bits(sampling):
 def test_other_base_learners_may_be_the_members():
     X, y = unbalanced(300, share=0.1)
     alone, both = (
-        BalancedSubsetsClassifier(GaussianNB(), voting="soft", n_jobs=n_jobs, random_state=0)
+        BalancedSubsetsClassifier(GaussianNB(), combine="soft", n_jobs=n_jobs, random_state=0)
         for n_jobs in (1, 2)
     )
     shares = alone.fit(X, y).predict_proba(X)

@@ -100,7 +100,7 @@ def test_our_ensembles_decide_as_the_members_kept(kind, train, test):
 
 
 def test_soft_votes_are_the_mean_of_those_kept(train, test):
-    whole = BaggingClassifier(CART, T, voting="soft", random_state=0).fit(*train)
+    whole = BaggingClassifier(CART, T, combine="soft", random_state=0).fit(*train)
     small = prune(whole, *train, keep=6)
     expected = mean_of([whole.estimators_[t] for t in small.kept_], test[0])
     np.testing.assert_allclose(small.predict_proba(test[0]), expected, atol=1e-12)

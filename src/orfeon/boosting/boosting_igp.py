@@ -24,7 +24,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OfIGPTrees
 from orfeon.ensembles.perturbation import draw_seed, member_generator
 from orfeon.ensembles.training import Recipe, Trained
-from orfeon.ensembles.voting import Voting
+from orfeon.ensembles.voting import Combine
 from orfeon.forest import Forest
 from orfeon.tabular import TrainingData
 from orfeon.trees.base import Samples
@@ -249,7 +249,7 @@ class BoostingIGPClassifier(OfIGPTrees):
     min_weight_fraction_leaf : float, default=0.0
         Least weight of a leaf, in the half that grows it, as a share of the whole weight.
     <categorical_features>
-    <voting>
+    <combine>
     <fitting>
 
     Attributes
@@ -277,7 +277,7 @@ class BoostingIGPClassifier(OfIGPTrees):
         max_depth: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -288,7 +288,7 @@ class BoostingIGPClassifier(OfIGPTrees):
         self.max_depth = max_depth
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.categorical_features = categorical_features
-        self.voting = voting
+        self.combine = combine
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

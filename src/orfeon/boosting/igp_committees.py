@@ -23,7 +23,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OF_TREES, OfIGPTrees
 from orfeon.ensembles.perturbation import Examples
 from orfeon.ensembles.training import Recipe, Trained
-from orfeon.ensembles.voting import Voting
+from orfeon.ensembles.voting import Combine
 from orfeon.forest import Forest
 from orfeon.importance import impurity_importances
 from orfeon.members import CommitteeMembers
@@ -49,7 +49,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
     min_weight_fraction_leaf : float, default=0.0
         Least weight of a leaf, in the half that grows it, as a share of the whole weight.
     <categorical_features>
-    voting : {"hard", "soft"}, default="hard"
+    combine : {"majority", "soft"}, default="majority"
         Whether committees vote, or the vote shares within them are averaged.
     warm_start : bool, default=False
         Whether a second ``fit`` with more committees adds to those there are.
@@ -104,7 +104,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
         max_depth: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -116,7 +116,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
         self.max_depth = max_depth
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.categorical_features = categorical_features
-        self.voting = voting
+        self.combine = combine
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -176,7 +176,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
 
     def _member(self, index: int) -> Any:
         given = {name: getattr(self, name) for name in OF_TREES}
-        committee = BoostingIGPClassifier(self.n_estimators, **given, voting=self.voting)
+        committee = BoostingIGPClassifier(self.n_estimators, **given, combine=self.combine)
         committee.members_ = self.members_.committees[index]
         self._hand_over(committee)
         committee.estimator_ = self.estimator_

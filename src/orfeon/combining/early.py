@@ -137,7 +137,7 @@ def early_decision(
     A row is decided exactly when the lead of its first class is more than the votes that are
     still to come, or as many if the class wins ties: with equal votes never before half of the
     members. An ensemble
-    with ``voting="soft"`` is decided in the same way by its summed supports, with a confidence of
+    with ``combine="soft"`` is decided in the same way by its summed supports, with a confidence of
     1 only.
 
     With a confidence below 1 the members are taken for independent draws, and before the first
@@ -327,13 +327,13 @@ class _Supports(_Ballot):
 
 def _ballot(panel: _Panel, weights: Any, confidence: float) -> _Ballot:
     """How the answers of the members add up."""
-    if panel.voting == "soft":
+    if panel.combine == "soft":
         if weights is not None:
-            raise ValueError('weights are for votes, and this ensemble has voting="soft".')
+            raise ValueError('weights are for votes, and this ensemble has combine="soft".')
         if confidence < 1:
             raise ValueError(
-                f'confidence={confidence} is not allowed with voting="soft", but only 1: '
-                'it is about votes. Ask for 1, or set voting="hard".'
+                f'confidence={confidence} is not allowed with combine="soft", but only 1: '
+                'it is about votes. Ask for 1, or set combine="majority".'
             )
         return _Supports(panel.members)
     if weights is None:
@@ -378,7 +378,7 @@ class _Panel:
     members: Any
     rows: Any
     classes: npt.NDArray[Any]
-    voting: str = "hard"
+    combine: str = "majority"
     block: int | None = None
     ask: Callable[[Callable[[Any], Any], Any, int], Any] = _ask_all
     weights: Floats | None = None
@@ -433,7 +433,7 @@ def _read(ensemble: Any, X: Any) -> _Panel:
     if is_ours:
         return _Panel(
             ensemble.members_, ensemble._rows(X), ensemble.classes_,
-            getattr(ensemble, "voting", "hard"), ask=ensemble._ask,
+            getattr(ensemble, "combine", "majority"), ask=ensemble._ask,
             weights=ensemble._vote_weights() if hasattr(ensemble, "_vote_weights") else None,
         )  # fmt: skip
     if isinstance(ensemble, Forest | CommitteeMembers):

@@ -35,7 +35,7 @@ from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
     AveragingRegressorMixin,
-    Voting,
+    Combine,
     VotingClassifierMixin,
 )
 from orfeon.seeding import Purpose, branch
@@ -125,7 +125,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
     <estimator>
     <n_estimators>
     <bootstrap>
-    <voting>
+    <combine>
     <class_weight>
     <leaving_out>
     <fitting>
@@ -164,7 +164,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
         *,
         bootstrap: Bootstrap = True,
         max_samples: float = 1.0,
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -177,7 +177,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
         self.n_estimators = n_estimators
         self.bootstrap = bootstrap
         self.max_samples = max_samples
-        self.voting = voting
+        self.combine = combine
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance

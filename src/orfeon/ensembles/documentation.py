@@ -18,8 +18,8 @@ _TEXTS = {
     n_estimators : int, default=%(default)s
         Number of members.
 """,
-    "voting": """
-    voting : {"hard", "soft"}, default="hard"
+    "combine": """
+    combine : {"majority", "soft"}, default="majority"
         Whether members vote, or their class supports are averaged; ``predict_proba`` is the vote
         shares or the averaged supports.
 """,

@@ -23,7 +23,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.sampling import draw_with_replacement
 from orfeon.ensembles.training import Recipe, Trained, TreeTraining
-from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, Voting, VotingClassifierMixin
+from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, Combine, VotingClassifierMixin
 from orfeon.forest import Forest
 from orfeon.schema import Schema
 from orfeon.tabular import TrainingData
@@ -183,7 +183,7 @@ class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
         The base learner, a tree of orfeon. By default an unpruned
         :class:`orfeon.CARTClassifier`.
     <n_estimators>
-    <voting>
+    <combine>
     <class_weight>
     <fitting>
 
@@ -220,7 +220,7 @@ class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
         estimator: Any = None,
         n_estimators: int = 100,
         *,
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -229,7 +229,7 @@ class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
-        self.voting = voting
+        self.combine = combine
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs

@@ -21,7 +21,7 @@ from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
     AveragingRegressorMixin,
-    Voting,
+    Combine,
     VotingClassifierMixin,
 )
 from orfeon.trees.limits import LIMITS
@@ -63,7 +63,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
     <limits>
     <categorical_features>
     <bootstrap>
-    <voting>
+    <combine>
     <class_weight>
     <leaving_out>
     <fitting>
@@ -104,7 +104,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = False,
         max_samples: float = 1.0,
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -124,7 +124,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples
-        self.voting = voting
+        self.combine = combine
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance

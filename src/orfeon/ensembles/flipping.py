@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import Interval
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Floats, Perturbation
-from orfeon.ensembles.voting import CLASSIFIER, Voting, VotingClassifierMixin
+from orfeon.ensembles.voting import CLASSIFIER, Combine, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
 
 
@@ -105,7 +105,7 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
         ``relative_rate``.
     relative_rate : float, default=0.6
         ``flip_rate`` as a fraction of ``(K - 1) / K`` for K classes.
-    <voting>
+    <combine>
     <fitting>
 
     Attributes
@@ -149,7 +149,7 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
         *,
         flip_rate: float | None = None,
         relative_rate: float = 0.6,
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -159,7 +159,7 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
         self.n_estimators = n_estimators
         self.flip_rate = flip_rate
         self.relative_rate = relative_rate
-        self.voting = voting
+        self.combine = combine
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import StrOptions
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Perturbation
-from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, Voting, VotingClassifierMixin
+from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, Combine, VotingClassifierMixin
 from orfeon.growth import split_halves
 from orfeon.trees import IGPTreeClassifier
 from orfeon.trees.limits import LIMITS
@@ -58,7 +58,7 @@ class IGPEnsembleClassifier(OfIGPTrees):
     min_weight_fraction_leaf : float, default=0.0
         Least weight of a leaf, in the half that grows it, as a share of the whole weight.
     <categorical_features>
-    <voting>
+    <combine>
     <class_weight>
     <fitting>
 
@@ -90,7 +90,7 @@ class IGPEnsembleClassifier(OfIGPTrees):
         max_depth: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -102,7 +102,7 @@ class IGPEnsembleClassifier(OfIGPTrees):
         self.max_depth = max_depth
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.categorical_features = categorical_features
-        self.voting = voting
+        self.combine = combine
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs

@@ -169,7 +169,7 @@ class LeavingOut(IndependentEnsemble):
                 stacklevel=5,
             )
         if is_classifier(self):
-            soft = getattr(self, "voting", "hard") == "soft"
+            soft = getattr(self, "combine", "majority") == "soft"
             estimate = out_of_bag_classes(self.members_, X, y, weights, out, soft)
             self._keep_classes(estimate, rows, n_given)
             self.oob_score_ = 1.0 - estimate.error

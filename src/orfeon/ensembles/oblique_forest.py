@@ -19,7 +19,7 @@ from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
     AveragingRegressorMixin,
-    Voting,
+    Combine,
     VotingClassifierMixin,
 )
 from orfeon.trees.limits import LIMITS
@@ -66,7 +66,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
     <min_impurity_decrease>
     <categorical_features>
     <bootstrap>
-    <voting>
+    <combine>
     <class_weight>
     <leaving_out>
     <fitting>
@@ -114,7 +114,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = True,
         max_samples: float = 1.0,
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -136,7 +136,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples
-        self.voting = voting
+        self.combine = combine
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance

@@ -34,7 +34,7 @@ from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTr
 from orfeon.ensembles.voting import (
     CLASSIFIER,
     AveragingRegressorMixin,
-    Voting,
+    Combine,
     VotingClassifierMixin,
 )
 from orfeon.growth.blocks import run_in_blocks
@@ -214,7 +214,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, _Partition
     n_estimators : int, default=1
         Members trained on each part or chunk: one on all its examples, several on bootstrap samples
         of it.
-    <voting>
+    <combine>
     <leaving_out>
     n_jobs : int, optional
         Threads (processes for base learners other than trees), through joblib. The model does not
@@ -262,7 +262,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, _Partition
         *,
         n_partitions: int = 10,
         n_estimators: int = 1,
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         oob_score: bool = False,
         importance: Importance = "impurity",
         n_jobs: int | None = None,
@@ -272,7 +272,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, _Partition
         self.estimator = estimator
         self.n_partitions = n_partitions
         self.n_estimators = n_estimators
-        self.voting = voting
+        self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
         self.n_jobs = n_jobs

@@ -24,7 +24,7 @@ from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
     AveragingRegressorMixin,
-    Voting,
+    Combine,
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
@@ -89,7 +89,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
     <min_impurity_decrease>
     <categorical_features>
     <bootstrap>
-    <voting>
+    <combine>
     <class_weight>
     <leaving_out>
     <fitting>
@@ -138,7 +138,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = True,
         max_samples: float = 1.0,
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -160,7 +160,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples
-        self.voting = voting
+        self.combine = combine
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance

@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Perturbation
-from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, Voting, VotingClassifierMixin
+from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, Combine, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
 from orfeon.trees.limits import LIMITS
 
@@ -45,7 +45,7 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
     <limits>
     <min_impurity_decrease>
     <categorical_features>
-    <voting>
+    <combine>
     <class_weight>
     <fitting>
 
@@ -85,7 +85,7 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         categorical_features: Any = "auto",
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -102,7 +102,7 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.categorical_features = categorical_features
-        self.voting = voting
+        self.combine = combine
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs

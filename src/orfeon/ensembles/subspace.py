@@ -20,7 +20,7 @@ from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.voting import (
     CLASSIFIER,
     AveragingRegressorMixin,
-    Voting,
+    Combine,
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
@@ -86,7 +86,7 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default=0.5
         Attributes drawn for each member: a number, a share or a rule; ``None`` for all.
-    <voting>
+    <combine>
     <fitting>
 
     Attributes
@@ -114,7 +114,7 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
         n_estimators: int = 100,
         *,
         max_features: Any = 0.5,
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -123,7 +123,7 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.max_features = max_features
-        self.voting = voting
+        self.combine = combine
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -23,7 +23,7 @@ from sklearn.utils._param_validation import Interval
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Perturbation
-from orfeon.ensembles.voting import CLASSIFIER, Voting, VotingClassifierMixin
+from orfeon.ensembles.voting import CLASSIFIER, Combine, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
 
 
@@ -82,7 +82,7 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
         By default it follows from ``relative_rate``.
     relative_rate : float, default=0.6
         ``switch_rate`` as a fraction of its upper limit.
-    <voting>
+    <combine>
     <fitting>
 
     Attributes
@@ -126,7 +126,7 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
         *,
         switch_rate: float | None = None,
         relative_rate: float = 0.6,
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -136,7 +136,7 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
         self.n_estimators = n_estimators
         self.switch_rate = switch_rate
         self.relative_rate = relative_rate
-        self.voting = voting
+        self.combine = combine
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -13,13 +13,13 @@ from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
 from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 
 Floats = npt.NDArray[np.float64]
-Voting = Literal["hard", "soft"]
+Combine = Literal["majority", "soft"]
 
 #: Members asked at once when stages are wanted.
 _BLOCK = 32
 
 CLASSIFIER: dict[str, list[Any]] = {
-    "voting": [StrOptions({"hard", "soft"})],
+    "combine": [StrOptions({"majority", "soft"})],
 }
 CLASS_WEIGHT: dict[str, list[Any]] = {"class_weight": [dict, StrOptions({"balanced"}), None]}
 
@@ -58,7 +58,7 @@ class VotesMixin(AskedMixin):
 class VotingClassifierMixin(StagedClassifierMixin, VotesMixin, TabularClassifierMixin):
     """The decision of an ensemble of classifiers: a vote, or averaged class supports."""
 
-    voting: Voting
+    combine: Combine
 
     def vote_shares(self, X: Any) -> Floats:
         """Share of the members that vote for each class.
@@ -94,7 +94,7 @@ class VotingClassifierMixin(StagedClassifierMixin, VotesMixin, TabularClassifier
         return np.asarray(self._ask(self.members_.mean_supports, rows, 0))
 
     def predict_proba(self, X: Any) -> Floats:
-        """Vote shares, or averaged class supports with ``voting="soft"``.
+        """Vote shares, or averaged class supports with ``combine="soft"``.
 
         Parameters
         ----------
@@ -106,10 +106,10 @@ class VotingClassifierMixin(StagedClassifierMixin, VotesMixin, TabularClassifier
         ndarray of shape (n_rows, n_classes)
             Shares, in the order of ``classes_``.
         """
-        return self.mean_supports(X) if self.voting == "soft" else self.vote_shares(X)
+        return self.mean_supports(X) if self.combine == "soft" else self.vote_shares(X)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of most votes, or of the largest mean support with ``voting="soft"``.
+        """The class of most votes, or of the largest mean support with ``combine="soft"``.
 
         Parameters
         ----------
@@ -142,9 +142,9 @@ class VotingClassifierMixin(StagedClassifierMixin, VotesMixin, TabularClassifier
         everyone = np.arange(rows.shape[0])
         for first in range(0, len(self.members_), _BLOCK):
             some = self.members_.subset(range(first, min(first + _BLOCK, len(self.members_))))
-            said = some.supports(rows) if self.voting == "soft" else some.votes(rows)
+            said = some.supports(rows) if self.combine == "soft" else some.votes(rows)
             for k, one in enumerate(said):
-                if self.voting == "soft":
+                if self.combine == "soft":
                     sums += one
                 else:
                     sums[everyone, one] += 1.0

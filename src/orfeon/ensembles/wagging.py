@@ -25,7 +25,7 @@ from orfeon.ensembles.perturbation import Examples, Floats, Perturbation
 from orfeon.ensembles.voting import (
     CLASSIFIER,
     AveragingRegressorMixin,
-    Voting,
+    Combine,
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
@@ -126,7 +126,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
         left out; or weights of the continuous Poisson (exponential) distribution, which leave none.
     scale : float, default=2.0
         Standard deviation of the gaussian noise.
-    <voting>
+    <combine>
     <leaving_out>
     <fitting>
 
@@ -158,7 +158,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
         *,
         noise: Noise = "gaussian",
         scale: float = 2.0,
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         oob_score: bool = False,
         importance: Importance = "impurity",
         warm_start: bool = False,
@@ -170,7 +170,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
         self.n_estimators = n_estimators
         self.noise = noise
         self.scale = scale
-        self.voting = voting
+        self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
         self.warm_start = warm_start

@@ -27,7 +27,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.leaving_out import Importance, LeavingOut
 from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.training import Recipe
-from orfeon.ensembles.voting import CLASSIFIER, Voting, VotingClassifierMixin
+from orfeon.ensembles.voting import CLASSIFIER, Combine, VotingClassifierMixin
 from orfeon.imbalance.metrics import least_weighty
 from orfeon.seeding import Purpose, branch
 from orfeon.trees import CARTClassifier
@@ -115,7 +115,7 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
         replacement, each on its own. When all parts of a class are used up, the next member begins
         another random partition of it; where the last part is short, the first ones of the
         partition come in again, so that all parts are of one size.
-    <voting>
+    <combine>
     <fitting>
 
     Attributes
@@ -183,7 +183,7 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
         *,
         ratio: float = 1.0,
         sampling: Literal["partition", "random"] = "partition",
-        voting: Voting = "hard",
+        combine: Combine = "majority",
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -193,7 +193,7 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
         self.n_estimators = n_estimators  # type: ignore[assignment]
         self.ratio = ratio
         self.sampling = sampling
-        self.voting = voting
+        self.combine = combine
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
