@@ -250,10 +250,10 @@ def test_leads_that_are_only_rounding_decide_nothing():
 
 ENSEMBLES = {
     "forest": RandomForestClassifier(60, random_state=0),
-    "soft": RandomForestClassifier(60, min_samples_leaf=3, voting="soft", random_state=0),
-    "soft, pure leaves": RandomForestClassifier(10, voting="soft", random_state=0),
+    "soft": RandomForestClassifier(60, min_samples_leaf=3, combine="soft", random_state=0),
+    "soft, pure leaves": RandomForestClassifier(10, combine="soft", random_state=0),
     "estimators": BaggingClassifier(GaussianNB(), 15, random_state=0),
-    "soft estimators": BaggingClassifier(GaussianNB(), 12, voting="soft", random_state=0),
+    "soft estimators": BaggingClassifier(GaussianNB(), 12, combine="soft", random_state=0),
     "committees": IGPCommitteesClassifier(9, 5, random_state=0),
 }
 
@@ -289,7 +289,7 @@ def test_less_confidence_asks_fewer_members_of_any_kind(name, problem):
 @pytest.mark.parametrize("block", [None, 1, 3])
 def test_rounding_decides_a_tie_of_supports_as_it_does_in_the_whole_ensemble(block, problem):
     X, y, X_new = problem
-    soft = RandomForestClassifier(30, min_samples_leaf=7, voting="soft", random_state=0)
+    soft = RandomForestClassifier(30, min_samples_leaf=7, combine="soft", random_state=0)
     one = soft.fit(X, y == "a").members_
     # Each tree and its opposite: every sum is a tie, but for rounding.
     other = replace(one, value=one.value[:, ::-1].copy(), label=1 - one.label)

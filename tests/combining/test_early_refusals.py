@@ -48,10 +48,10 @@ def test_less_confidence_is_about_equal_votes(waveform):
     X, y = waveform
     with pytest.raises(ValueError, match=r"confidence=0.9 is not allowed with weights"):
         early_decision(VOTES, weights=[1, 2, 3], confidence=0.9)
-    soft = RandomForestClassifier(4, voting="soft").fit(X, y)
-    with pytest.raises(ValueError, match=r"confidence=0.9 .* set voting=\"hard\""):
+    soft = RandomForestClassifier(4, combine="soft").fit(X, y)
+    with pytest.raises(ValueError, match=r"confidence=0.9 .* set combine=\"majority\""):
         early_decision(soft, X, confidence=0.9)
-    with pytest.raises(ValueError, match=r"weights are for votes, .* voting=\"soft\""):
+    with pytest.raises(ValueError, match=r"weights are for votes, .* combine=\"soft\""):
         early_decision(soft, X, weights=np.ones(4))
 
 
