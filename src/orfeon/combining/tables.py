@@ -1,0 +1,85 @@
+"""Tables with more columns: what models say, beside the attributes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+def is_frame(X: Any) -> bool:
+    """Whether a table is a data frame of pandas or polars, which can be handed on as it is.
+
+    Parameters
+    ----------
+    X : table
+        Of any kind.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+    """
+    return hasattr(X, "iloc") or _is_polars(X)
+
+
+def _is_polars(X: Any) -> bool:
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(X, polars.DataFrame)
+
+
+def beside(X: Any, columns: Floats, names: Sequence[str], *, first: bool = False) -> Any:
+    """A table with columns of numbers beside those it has.
+
+    Parameters
+    ----------
+    X : ndarray, or data frame of pandas or polars, of shape (n_rows, n_attributes)
+        The table. It is left as it is.
+    columns : ndarray of shape (n_rows, n_columns)
+        What is put beside it.
+    names : sequence of str
+        Their names in a data frame; underscores are put before one that is taken.
+    first : bool, default=False
+        Whether the new columns come first.
+
+    Returns
+    -------
+    ndarray or data frame of shape (n_rows, n_attributes + n_columns)
+        Of the same kind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.tables import beside
+    >>> beside(np.array([["a"], ["b"]], dtype=object), np.array([[0.5], [1.0]]), ["p"]).tolist()
+    [['a', 0.5], ['b', 1.0]]
+    """
+    if not is_frame(X):
+        return np.column_stack([columns, X] if first else [X, columns])
+    taken = list(X.columns)
+    new = _free_names(names, taken)
+    if _is_polars(X):
+        wider = X.with_columns(**dict(zip(new, columns.T.copy(), strict=True)))
+        return wider.select([*new, *taken] if first else [*taken, *new])
+    pandas = sys.modules["pandas"]
+    added = pandas.DataFrame(columns, columns=new, index=X.index)
+    return pandas.concat([added, X] if first else [X, added], axis=1)
+
+
+def _free_names(names: Sequence[str], taken: Sequence[Any]) -> list[Any]:
+    if not all(isinstance(name, str) for name in taken):
+        # Numbers, as those there are: scikit-learn takes no strings beside them.
+        free = (number for number in count() if number not in taken)
+        return [next(free) for _ in names]
+    new: list[Any] = []
+    for name in names:
+        while name in taken or name in new:
+            name = f"_{name}"
+        new.append(name)
+    return new
