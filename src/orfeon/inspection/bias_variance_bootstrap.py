@@ -1,0 +1,316 @@
+"""How sure bias and variance are: standard errors and intervals by the bootstrap.
+
+Parts of an error are not means over trainings: the bias looks at all trainings together. So the
+trainings are drawn again with replacement, and all parts computed anew; with ``over="both"`` the
+points are drawn again too, independently of the trainings, so that the interval is one for the
+problem and not for these points alone. Standard errors are the standard deviations of the
+replicates, and intervals are normal ones about the estimate. Percentiles would be off: a bootstrap
+sample of trainings has fewer different ones, so that its variance is too small and its bias too
+large, by a share of 1 / n_trainings. A spread does not mind.
+
+References
+----------
+Efron and Tibshirani (1993). An introduction to the bootstrap. Chapman & Hall.
+
+Owen (2007). The pigeonhole bootstrap. Annals of Applied Statistics 1(2), 386-411.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import ndtri
+
+from orfeon.inspection.bias_variance import VOTE_PARTS, Definition, bias_variance_decomposition
+from orfeon.inspection.bias_variance_parts import PARTS, Floats, Parts, Votes, read_votes
+from orfeon.inspection.bias_variance_squared_error import (
+    Numbers,
+    read_numbers,
+    squared_error_parts,
+)
+from orfeon.seeding import RandomState, seed_sequence
+
+Over = Literal["both", "trainings"]
+
+#: Key of the generators of bias and variance, which no other use has.
+KEY = 2**32 - 15
+#: Numbers that a block of replicates may take, at most.
+_BLOCK = 4_000_000
+
+
+@dataclass(frozen=True)
+class BiasVarianceIntervals:
+    """Parts of an error, or differences between those of two learners, with their intervals.
+
+    Parameters
+    ----------
+    definition : str
+        Whose definition of bias and variance this is.
+    estimates : dict of str to float
+        "error", "bias", "variance" and "noise".
+    standard_errors : dict of str to float
+        Their standard errors.
+    confidence : float
+        Level of the intervals.
+    over : {"both", "trainings"}
+        What was drawn again: trainings and points, or trainings alone.
+    n_resamples : int
+        How often.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.bias_variance_bootstrap import BiasVarianceIntervals
+    >>> found = BiasVarianceIntervals("breiman", {"bias": 0.1}, {"bias": 0.01}, 0.95, "both", 500)
+    >>> low, high = found.interval("bias")
+    >>> round(low, 4), round(high, 4)
+    (0.0804, 0.1196)
+    """
+
+    definition: str
+    estimates: dict[str, float]
+    standard_errors: dict[str, float]
+    confidence: float
+    over: Over
+    n_resamples: int
+
+    def interval(self, part: str) -> tuple[float, float]:
+        """Normal interval about the estimate of a part.
+
+        Parameters
+        ----------
+        part : {"error", "bias", "variance", "noise"}
+            Which.
+
+        Returns
+        -------
+        tuple of (float, float)
+            Its ends.
+        """
+        if part not in self.estimates:
+            raise ValueError(f"part={part!r} is not allowed; use one of {list(self.estimates)}.")
+        reach = float(ndtri(0.5 + 0.5 * self.confidence)) * self.standard_errors[part]
+        return self.estimates[part] - reach, self.estimates[part] + reach
+
+    def __str__(self) -> str:
+        parts = (
+            f"{part} {self.estimates[part]:.4f} [{low:.4f}, {high:.4f}]"
+            for part in self.estimates
+            for low, high in (self.interval(part),)
+        )
+        return f"{', '.join(parts)} ({self.definition}, {100 * self.confidence:g}% intervals)"
+
+
+def bias_variance_intervals(
+    predictions: Any,
+    y: Any = None,
+    *,
+    definition: Definition = "kohavi_wolpert",
+    posterior: Any = None,
+    noise: Any = 0.0,
+    classes: Any = None,
+    sample_weight: Any = None,
+    unbiased: bool = False,
+    over: Over = "both",
+    confidence: float = 0.95,
+    n_resamples: int = 500,
+    random_state: RandomState = None,
+) -> BiasVarianceIntervals:
+    """Bias, variance and noise of a learner with their intervals.
+
+    Parameters
+    ----------
+    predictions, y, definition, posterior, noise, classes, sample_weight, unbiased
+        As for :func:`bias_variance_decomposition`; two trainings or more.
+    over : {"both", "trainings"}, default="both"
+        What is drawn again: trainings and points, or trainings alone, where the points are all
+        that matter.
+    confidence : float, default=0.95
+        Level of the intervals.
+    n_resamples : int, default=500
+        Bootstrap samples.
+    random_state : int, Generator, RandomState or None, default=None
+        Source of randomness.
+
+    Returns
+    -------
+    BiasVarianceIntervals
+        Estimates, standard errors and intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection.bias_variance_bootstrap import bias_variance_intervals
+    >>> said = np.random.default_rng(0).random((100, 200)) < 0.2  # wrong one time in five
+    >>> found = bias_variance_intervals(
+    ...     said, np.zeros(200, bool), unbiased=True, over="trainings", random_state=0
+    ... )
+    >>> low, high = found.interval("variance")
+    >>> bool(low < 0.16 < high)  # 0.2 * 0.8
+    True
+    """
+    given = {
+        "definition": definition, "posterior": posterior, "noise": noise, "classes": classes,
+        "sample_weight": sample_weight, "unbiased": unbiased,
+    }  # fmt: skip
+    found = bias_variance_decomposition(predictions, y, **given)
+    bootstrap = _Bootstrap(over, confidence, n_resamples, random_state)
+    (replicates,) = bootstrap.replicates([_read(predictions, y, given)], definition, unbiased)
+    return bootstrap.judge(definition, {part: getattr(found, part) for part in PARTS}, replicates)
+
+
+def bias_variance_difference(
+    first: Any,
+    second: Any,
+    y: Any = None,
+    *,
+    definition: Definition = "kohavi_wolpert",
+    posterior: Any = None,
+    noise: Any = 0.0,
+    classes: Any = None,
+    sample_weight: Any = None,
+    unbiased: bool = False,
+    over: Over = "both",
+    confidence: float = 0.95,
+    n_resamples: int = 500,
+    random_state: RandomState = None,
+) -> BiasVarianceIntervals:
+    """By how much the parts of two learners differ that were trained on the same samples.
+
+    Parameters
+    ----------
+    first, second : array of shape (n_trainings, n_points)
+        Predictions of the two after each training. Row r of both is to come from the same
+        training sample: trainings and points are drawn in pairs.
+    y, definition, posterior, noise, classes, sample_weight, unbiased
+        As for :func:`bias_variance_decomposition`.
+    over, confidence, n_resamples, random_state
+        As for :func:`bias_variance_intervals`.
+
+    Returns
+    -------
+    BiasVarianceIntervals
+        Parts of the second minus those of the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection.bias_variance_bootstrap import bias_variance_difference
+    >>> drawn = np.random.default_rng(0).random((100, 200))
+    >>> found = bias_variance_difference(
+    ...     drawn < 0.2, drawn < 0.1, np.zeros(200, bool), unbiased=True, random_state=0
+    ... )
+    >>> found.interval("variance")[1] < 0
+    True
+    """
+    given = {
+        "definition": definition, "posterior": posterior, "noise": noise, "classes": classes,
+        "sample_weight": sample_weight, "unbiased": unbiased,
+    }  # fmt: skip
+    shapes = np.shape(first), np.shape(second)
+    if shapes[0] != shapes[1]:
+        raise ValueError(
+            f"first has shape {shapes[0]} and second {shapes[1]}; they are to come from the same "
+            "training samples and points."
+        )
+    one, other = (bias_variance_decomposition(said, y, **given) for said in (first, second))
+    bootstrap = _Bootstrap(over, confidence, n_resamples, random_state)
+    tables = [_read(said, y, given) for said in (first, second)]
+    of_one, of_other = bootstrap.replicates(tables, definition, unbiased)
+    estimates = {part: getattr(other, part) - getattr(one, part) for part in PARTS}
+    return bootstrap.judge(definition, estimates, of_other - of_one)
+
+
+def _read(predictions: Any, y: Any, given: dict[str, Any]) -> Votes | Numbers:
+    """Predictions and truth, as the definition wants them."""
+    if given["definition"] == "squared_error":
+        return read_numbers(predictions, y, given["noise"], given["sample_weight"])
+    return read_votes(predictions, y, given["posterior"], given["classes"], given["sample_weight"])
+
+
+class _Bootstrap:
+    """Draws trainings, and points, again and again."""
+
+    def __init__(
+        self, over: Over, confidence: float, n_resamples: int, random_state: RandomState
+    ) -> None:
+        if over not in ("both", "trainings"):
+            raise ValueError(f'over={over!r} is not allowed; use "both" or "trainings".')
+        if not 0.0 < confidence < 1.0:
+            raise ValueError(f"confidence={confidence!r} is not allowed: it is between 0 and 1.")
+        if n_resamples < 2:
+            raise ValueError(f"n_resamples={n_resamples!r} is not allowed: it is 2 or more.")
+        self.over: Over = over
+        self.confidence = float(confidence)
+        self.n_resamples = int(n_resamples)
+        root = seed_sequence(random_state)
+        self._seeds = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, KEY))
+
+    def replicates(
+        self, tables: Sequence[Votes | Numbers], definition: str, unbiased: bool
+    ) -> list[Floats]:
+        """Mean parts of each table over the same bootstrap samples, (n_resamples, 4) each."""
+        n_trainings, weights = tables[0].n_trainings, tables[0].weights
+        if n_trainings < 2:
+            raise ValueError("predictions has 1 training; an interval needs two or more.")
+        found: list[list[Floats]] = [[] for _ in tables]
+        size = max(1, _BLOCK // tables[0].truth.size)
+        for times, point_weights in self._draws(n_trainings, weights, size):
+            for table, kept in zip(tables, found, strict=True):
+                for parts, on in zip(
+                    _parts(table, times, definition, unbiased), point_weights, strict=True
+                ):
+                    kept.append(np.array(parts) @ on / on.sum())
+        return [np.array(kept) for kept in found]
+
+    def _draws(
+        self, n_trainings: int, weights: Floats, size: int
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """Blocks of samples: the share of each training, and the weight of each point."""
+        rng = np.random.default_rng(self._seeds)
+        n_points = len(weights)
+        left = self.n_resamples
+        while left:
+            n_drawn = min(size, left)
+            left -= n_drawn
+            times = rng.multinomial(n_trainings, np.full(n_trainings, 1 / n_trainings), n_drawn)
+            on = np.tile(weights, (n_drawn, 1))
+            if self.over == "both":
+                on *= rng.multinomial(n_points, np.full(n_points, 1 / n_points), n_drawn)
+                # Where only points without weight are drawn there is nothing to see.
+                on[on.sum(axis=1) == 0] = weights
+            yield times / n_trainings, on
+
+    def judge(
+        self, definition: str, estimates: dict[str, float], replicates: Floats
+    ) -> BiasVarianceIntervals:
+        """Estimates with the spread of their replicates."""
+        spread = replicates.std(axis=0, ddof=1)
+        errors = dict(zip(PARTS, spread.tolist(), strict=True))
+        return BiasVarianceIntervals(
+            definition, estimates, errors, self.confidence, self.over, self.n_resamples
+        )
+
+
+def _parts(
+    table: Votes | Numbers, times: Floats, definition: str, unbiased: bool
+) -> Iterator[Parts]:
+    """Parts at each point, where trainings have these shares in the sample."""
+    if isinstance(table, Numbers):
+        # About the mean of all, lest squares of large numbers hide their differences.
+        middle = table.said.mean(axis=0)
+        said = table.said - middle
+        for mean, square in zip(times @ said, times @ said**2, strict=True):
+            yield squared_error_parts(
+                table.truth, table.noise, middle + mean, np.maximum(square - mean**2, 0.0),
+                table.n_trainings, unbiased,
+            )  # fmt: skip
+        return
+    n_points, n_classes = table.truth.shape
+    shares = np.empty((len(times), n_points, n_classes))
+    for code in range(n_classes):
+        shares[:, :, code] = times @ (table.codes == code)
+    for of_sample in shares:
+        yield VOTE_PARTS[definition](table.truth, of_sample, table.n_trainings, unbiased)

@@ -1,0 +1,221 @@
+"""Bias and variance of zero-one loss, by Domingos.
+
+At a point, with the best prediction y* and the central one ym, which is predicted most often,
+
+    error = c1 N + B + c2 V
+
+where the noise N is the error of y*, the bias B is 1 where ym is not y* and 0 elsewhere, and the
+variance V is the share of predictions that are not ym. For predictions y and labels t the factors
+are
+
+    c1 = P(y = y*) - P(y /= y*) P(y = t | t /= y*)
+    c2 = 1 where there is no bias,  -P(y = y* | y /= ym) where there is.
+
+Noise counts less, or even negatively, where a prediction other than y* may happen to be right; and
+variance counts negatively where the central prediction is wrong. With two classes c1 is
+2 P(y = y*) - 1 and c2 is 1 or -1.
+
+References
+----------
+Domingos (2000). A unified bias-variance decomposition for zero-one and squared loss. Proceedings of
+the 17th National Conference on Artificial Intelligence, 564-569.
+
+Domingos (2000). A unified bias-variance decomposition and its applications. Proceedings of the 17th
+International Conference on Machine Learning, 231-238.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from orfeon.inspection.bias_variance_breiman import biased_set
+from orfeon.inspection.bias_variance_parts import (
+    BiasVariance,
+    Floats,
+    Parts,
+    no_correction,
+    read_votes,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class DomingosBiasVariance(BiasVariance):
+    """The parts by Domingos: what they are, and how much of them counts.
+
+    ``variance`` is the net variance c2 V and ``noise`` the net noise c1 N, for these add up.
+
+    Parameters
+    ----------
+    definition, point_error, point_bias, point_variance, point_noise, central, weights, n_trainings
+        As in :class:`BiasVariance`.
+    gross_variance_at : ndarray of shape (n_points,)
+        V, the share of predictions that are not the central one.
+    gross_noise_at : ndarray of shape (n_points,)
+        N, the error of the Bayes rule.
+    noise_factor : ndarray of shape (n_points,)
+        c1.
+    variance_factor : ndarray of shape (n_points,)
+        c2.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.bias_variance_domingos import domingos_decomposition
+    >>> parts = domingos_decomposition([[0, 1], [0, 0], [0, 0], [1, 0]], [0, 1])
+    >>> parts.unbiased_variance, parts.biased_variance, parts.net_variance
+    (0.125, 0.125, 0.0)
+    """
+
+    gross_variance_at: Floats
+    gross_noise_at: Floats
+    noise_factor: Floats
+    variance_factor: Floats
+
+    @property
+    def gross_variance(self) -> float:
+        """Mean of V."""
+        return self.mean(self.gross_variance_at)
+
+    @property
+    def gross_noise(self) -> float:
+        """Mean of N: the error of the Bayes rule."""
+        return self.mean(self.gross_noise_at)
+
+    @property
+    def net_variance(self) -> float:
+        """Mean of c2 V, the variance that counts; the same as ``variance``."""
+        return self.variance
+
+    @property
+    def unbiased_variance(self) -> float:
+        """Mean of V over unbiased points, nothing at biased ones: what variance adds."""
+        return self.mean(np.where(self.point_bias == 0, self.gross_variance_at, 0.0))
+
+    @property
+    def biased_variance(self) -> float:
+        """Mean of V over biased points, nothing at others.
+
+        With two classes it is what variance takes away, so that the net variance is the difference
+        between unbiased and biased variance. With more classes it takes away -c2 V only.
+        """
+        return self.mean(np.where(self.point_bias == 0, 0.0, self.gross_variance_at))
+
+
+class _Factors(NamedTuple):
+    """N, B, V, c1 and c2 at each point."""
+
+    noise: Floats
+    bias: Floats
+    variance: Floats
+    of_noise: Floats
+    of_variance: Floats
+
+
+def _factors(truth: Floats, shares: Floats) -> _Factors:
+    rows = np.arange(len(truth))
+    central = np.argmax(shares, axis=1)
+    biased = biased_set(truth, shares)
+    best = np.where(biased, np.argmax(truth, axis=1), central)
+    noise = 1.0 - truth[rows, best]
+    variance = 1.0 - shares[rows, central]
+    of_best = shares[rows, best]
+    # Predictions other than y* that are right: P(y /= y*, y = t), of which t /= y* has all.
+    by_luck = (truth * shares).sum(axis=1) - truth[rows, best] * of_best
+    # Without noise there is no t /= y*. Then two classes say that all of it would be right.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        luck = np.where(noise > 0, by_luck / noise, 1.0 - of_best)
+        of_variance = np.where(biased & (variance > 0), -of_best / variance, 1.0 - 2.0 * biased)
+    return _Factors(noise, biased.astype(np.float64), variance, of_best - luck, of_variance)
+
+
+def domingos_parts(
+    truth: Floats, shares: Floats, n_trainings: int, unbiased: bool = False
+) -> Parts:
+    """Bias, net variance and net noise at each point, from probabilities and shares.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_points, n_classes)
+        Probability of each class.
+    shares : ndarray of shape (n_points, n_classes)
+        Share of each class among the predictions.
+    n_trainings : int
+        Not used.
+    unbiased : bool, default=False
+        Not allowed.
+
+    Returns
+    -------
+    Parts
+        They add up to the error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection.bias_variance_domingos import domingos_parts
+    >>> parts = domingos_parts(np.array([[0.9, 0.1]]), np.array([[0.25, 0.75]]), 4)
+    >>> [part.round(3).tolist() for part in parts]  # 0.7 = 1 - 0.25 - 0.5 * 0.1
+    [[0.7], [1.0], [-0.25], [-0.05]]
+    """
+    no_correction("domingos", unbiased)
+    found = _factors(truth, shares)
+    return Parts(
+        1.0 - (truth * shares).sum(axis=1), found.bias, found.of_variance * found.variance,
+        found.of_noise * found.noise,
+    )  # fmt: skip
+
+
+def domingos_decomposition(
+    predictions: Any,
+    y: Any = None,
+    *,
+    posterior: Any = None,
+    classes: Any = None,
+    sample_weight: Any = None,
+) -> DomingosBiasVariance:
+    """Bias, variance and noise of zero-one loss, by Domingos (2000).
+
+    Parameters
+    ----------
+    predictions : array of shape (n_trainings, n_points)
+        Labels predicted after each training.
+    y : array of shape (n_points,), optional
+        Labels, taken for the truth.
+    posterior : array of shape (n_points, n_classes), optional
+        Probability of each class at each point, instead of ``y``.
+    classes : array of shape (n_classes,), optional
+        The labels, in the order of the columns of ``posterior``; by default sorted.
+    sample_weight : array of shape (n_points,), optional
+        Weights of the points: 0 is the same as leaving one out, 2 as giving it twice.
+
+    Returns
+    -------
+    DomingosBiasVariance
+        Bias, net variance and net noise, which add up to the error; variance and noise as they
+        are; and the factors c1 and c2.
+
+    Notes
+    -----
+    Of classes that are tied for the central prediction the first is taken, and of those tied for
+    the best one the central prediction, if it is among them. Where there is no noise c1 does not
+    matter, and is given as with two classes.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.bias_variance_domingos import domingos_decomposition
+    >>> said = [[0, 1, 1], [0, 0, 1], [1, 1, 1], [0, 1, 0]]
+    >>> parts = domingos_decomposition(said, [0, 1, 0])
+    >>> parts.point_bias, parts.gross_variance_at, parts.variance_factor
+    (array([0., 0., 1.]), array([0.25, 0.25, 0.25]), array([ 1.,  1., -1.]))
+    """
+    votes = read_votes(predictions, y, posterior, classes, sample_weight)
+    shares = votes.shares
+    parts = domingos_parts(votes.truth, shares, votes.n_trainings)
+    found = _factors(votes.truth, shares)
+    central = votes.classes[np.argmax(shares, axis=1)]
+    return DomingosBiasVariance(
+        "domingos", *parts, central, votes.weights, votes.n_trainings,
+        found.variance, found.noise, found.of_noise, found.of_variance,
+    )  # fmt: skip

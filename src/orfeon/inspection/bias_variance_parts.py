@@ -1,0 +1,374 @@
+"""What every decomposition of the error is made from and gives: shares of votes, and parts.
+
+A learner is trained again and again, each time on another sample. At a point x the classes have
+shares ``q_k`` among its predictions, and probabilities ``p_k`` in truth. Where the truth is not
+known the label stands for it: its class has probability 1, and the noise is taken to be nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.validation import _check_sample_weight
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: How far from 1 the probabilities of the classes may sum.
+_SLACK = 1e-6
+#: The parts of an error, in the order in which they are told.
+PARTS = ("error", "bias", "variance", "noise")
+
+
+class Parts(NamedTuple):
+    """Error at each point, and its bias, variance and noise, which add up to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection.bias_variance_parts import Parts
+    >>> Parts(np.array([0.5]), np.array([0.1]), np.array([0.2]), np.array([0.2])).noise
+    array([0.2])
+    """
+
+    error: Floats
+    bias: Floats
+    variance: Floats
+    noise: Floats
+
+
+class Votes(NamedTuple):
+    """Predictions of a learner trained many times, and the truth, as class codes.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.bias_variance_parts import read_votes
+    >>> votes = read_votes([["a", "b"], ["b", "b"]], ["a", "b"])
+    >>> votes.codes.tolist(), votes.truth.tolist()
+    ([[0, 1], [1, 1]], [[1.0, 0.0], [0.0, 1.0]])
+    >>> votes.shares.tolist()
+    [[0.5, 0.5], [0.0, 1.0]]
+    """
+
+    #: Class predicted after each training, of shape (n_trainings, n_points).
+    codes: Integers
+    #: Probability of each class, of shape (n_points, n_classes).
+    truth: Floats
+    #: The labels that the codes stand for.
+    classes: npt.NDArray[Any]
+    #: Weights of the points.
+    weights: Floats
+
+    @property
+    def n_trainings(self) -> int:
+        """How often the learner was trained."""
+        return int(self.codes.shape[0])
+
+    @property
+    def shares(self) -> Floats:
+        """Share of each class among the predictions, of shape (n_points, n_classes)."""
+        n_points, n_classes = self.truth.shape
+        cells = self.codes + n_classes * np.arange(n_points)
+        counts = np.bincount(cells.ravel(), minlength=n_points * n_classes)
+        return np.asarray(counts.reshape(n_points, n_classes) / self.n_trainings)
+
+
+@dataclass(frozen=True, eq=False)
+class BiasVariance:
+    """Mean error of a learner over trainings and points, and what it is made of.
+
+    Parameters
+    ----------
+    definition : str
+        Whose definition of bias and variance this is.
+    point_error : ndarray of shape (n_points,)
+        Mean error at each point.
+    point_bias, point_variance, point_noise : ndarray of shape (n_points,)
+        Its parts. They add up to it.
+    central : ndarray of shape (n_points,)
+        The central prediction: the class predicted most often, the first one if tied; in
+        regression the mean.
+    weights : ndarray of shape (n_points,)
+        Weights of the points.
+    n_trainings : int
+        How often the learner was trained.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.bias_variance_kohavi_wolpert import kohavi_wolpert_decomposition
+    >>> parts = kohavi_wolpert_decomposition([[0, 1], [0, 0], [1, 1], [0, 1]], [0, 1])
+    >>> print(parts)
+    error 0.2500 = bias 0.0625 + variance 0.1875 + noise 0.0000 (kohavi_wolpert, 4 trainings)
+    """
+
+    definition: str
+    point_error: Floats
+    point_bias: Floats
+    point_variance: Floats
+    point_noise: Floats
+    central: npt.NDArray[Any]
+    weights: Floats
+    n_trainings: int
+
+    @property
+    def error(self) -> float:
+        """Mean error: of zero-one loss, or the mean squared error."""
+        return self.mean(self.point_error)
+
+    @property
+    def bias(self) -> float:
+        """What the central prediction is to blame for; in regression the squared bias."""
+        return self.mean(self.point_bias)
+
+    @property
+    def variance(self) -> float:
+        """What the predictions cost, or gain, by differing between trainings."""
+        return self.mean(self.point_variance)
+
+    @property
+    def noise(self) -> float:
+        """What no prediction avoids."""
+        return self.mean(self.point_noise)
+
+    def mean(self, values: npt.ArrayLike) -> float:
+        """Weighted mean over the points.
+
+        Parameters
+        ----------
+        values : array of shape (n_points,)
+            A number for each point.
+
+        Returns
+        -------
+        float
+            See :func:`weighted_mean`.
+        """
+        return weighted_mean(values, self.weights)
+
+    def __str__(self) -> str:
+        return (
+            f"error {self.error:.4f} = bias {self.bias:.4f} + variance {self.variance:.4f} "
+            f"+ noise {self.noise:.4f} ({self.definition}, {self.n_trainings} trainings)"
+        )
+
+
+def weighted_mean(values: npt.ArrayLike, weights: Floats) -> float:
+    """Mean over points, of which each has a weight.
+
+    Parameters
+    ----------
+    values : array of shape (n_points,)
+        A number for each point.
+    weights : ndarray of shape (n_points,)
+        Weights, not all 0.
+
+    Returns
+    -------
+    float
+        Sums are exact, so that neither the order of the points nor copies instead of weights
+        change a bit of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection.bias_variance_parts import weighted_mean
+    >>> weighted_mean([1.0, 4.0], np.array([2.0, 1.0]))
+    2.0
+    """
+    products = np.asarray(values, dtype=np.float64) * weights
+    return math.fsum(products.tolist()) / math.fsum(weights.tolist())
+
+
+def read_votes(
+    predictions: Any,
+    y: Any = None,
+    posterior: Any = None,
+    classes: Any = None,
+    sample_weight: Any = None,
+) -> Votes:
+    """Read what a learner predicts after each of several trainings, and the truth.
+
+    Parameters
+    ----------
+    predictions : array of shape (n_trainings, n_points)
+        Labels predicted after each training.
+    y : array of shape (n_points,), optional
+        Labels, taken for the truth.
+    posterior : array of shape (n_points, n_classes), optional
+        Probability of each class at each point, instead of ``y``.
+    classes : array of shape (n_classes,), optional
+        The labels, in the order of the columns of ``posterior``. By default those that are found,
+        sorted; or 0 to K - 1 if these have all that are found.
+    sample_weight : array of shape (n_points,), optional
+        Weights of the points: 0 is the same as leaving one out, 2 as giving it twice.
+
+    Returns
+    -------
+    Votes
+        Of the points that count.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.bias_variance_parts import read_votes
+    >>> read_votes([[0, 1]], posterior=[[0.9, 0.1], [0.2, 0.8]]).truth.tolist()
+    [[0.9, 0.1], [0.2, 0.8]]
+    """
+    said = _read_predictions(predictions)
+    if (y is None) == (posterior is None):
+        given = "neither" if y is None else "both"
+        raise ValueError(
+            f"y and posterior: {given} of them given; give the labels y, or posterior where the "
+            "probabilities of the classes are known."
+        )
+    truth: npt.NDArray[Any]
+    if posterior is None:
+        labels = column_or_1d(y)
+        assert_all_finite(labels, input_name="y")
+        _check_points("y", len(labels), said.shape[1])
+        found = _classes(classes, np.unique(np.append(np.unique(said), np.unique(labels))), None)
+        truth = np.eye(len(found))[_codes("y", labels, found)]
+    else:
+        truth = _read_posterior(posterior, said.shape[1])
+        found = _classes(classes, np.unique(said), truth.shape[1])
+    weights = read_weights(sample_weight, said.shape[1])
+    counts = weights > 0
+    codes = _codes("predictions", said, found)
+    return Votes(codes[:, counts], truth[counts], found, weights[counts])
+
+
+def read_weights(sample_weight: Any, n_points: int) -> Floats:
+    """Weights of the points, of which one at least is positive.
+
+    Parameters
+    ----------
+    sample_weight : array of shape (n_points,) or None
+        Weights; None for 1 each.
+    n_points : int
+        How many points there are.
+
+    Returns
+    -------
+    ndarray of shape (n_points,)
+        The weights.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.bias_variance_parts import read_weights
+    >>> read_weights(None, 2)
+    array([1., 1.])
+    """
+    weights = _check_sample_weight(
+        sample_weight, np.empty((n_points, 1)), dtype=np.float64, ensure_non_negative=True
+    )
+    if not (weights > 0).any():
+        raise ValueError(
+            "sample_weight is zero for every point; at least one weight must be positive."
+        )
+    return np.asarray(weights, dtype=np.float64)
+
+
+def no_correction(definition: str, unbiased: bool) -> None:
+    """Refuse to correct parts of which no unbiased estimate is known.
+
+    Parameters
+    ----------
+    definition : str
+        The definition.
+    unbiased : bool
+        Whether the correction was asked for.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.bias_variance_parts import no_correction
+    >>> no_correction("breiman", True)
+    Traceback (most recent call last):
+    ...
+    ValueError: unbiased=True is not allowed with definition='breiman': ...
+    """
+    if unbiased:
+        raise ValueError(
+            f"unbiased=True is not allowed with definition={definition!r}: its bias looks at the "
+            "class predicted most often, of which no unbiased estimate is known. It is for "
+            "'kohavi_wolpert' and 'squared_error'; here more trainings help."
+        )
+
+
+def _read_predictions(predictions: Any) -> npt.NDArray[Any]:
+    said = np.asarray(predictions)
+    if said.ndim != 2 or not said.size:
+        raise ValueError(
+            f"predictions has shape {said.shape}; a row for each training and a column for each "
+            "point are expected, at least one of both."
+        )
+    assert_all_finite(said, input_name="predictions")
+    return said
+
+
+def _read_posterior(posterior: Any, n_points: int) -> Floats:
+    truth = np.asarray(posterior, dtype=np.float64)
+    if truth.ndim != 2 or truth.shape[1] < 2:
+        raise ValueError(
+            f"posterior has shape {truth.shape}; a row for each point and a column for each of two "
+            "or more classes are expected."
+        )
+    _check_points("posterior", len(truth), n_points)
+    sums = truth.sum(axis=1)
+    strange = ~((truth >= 0).all(axis=1) & (np.abs(sums - 1.0) <= _SLACK))
+    if strange.any():
+        first = int(np.flatnonzero(strange)[0])
+        raise ValueError(
+            f"posterior has {truth[first].tolist()} in row {first}; probabilities are 0 or more "
+            "and sum to 1."
+        )
+    return np.asarray(truth / sums[:, None])
+
+
+def _check_points(name: str, found: int, n_points: int) -> None:
+    if found != n_points:
+        raise ValueError(
+            f"predictions has {n_points} columns and {name} has {found} rows; one for each point "
+            "is expected."
+        )
+
+
+def _classes(given: Any, found: npt.NDArray[Any], n_columns: int | None) -> npt.NDArray[Any]:
+    """The labels that codes stand for, in the order of the columns of the posterior."""
+    if given is not None:
+        classes = column_or_1d(given)
+        if len(np.unique(classes)) != len(classes):
+            raise ValueError(f"classes={classes.tolist()} has a label more than once.")
+        if n_columns not in (None, len(classes)):
+            raise ValueError(
+                f"classes has {len(classes)} labels and posterior {n_columns} columns; one for "
+                "each class is expected."
+            )
+        return np.asarray(classes)
+    if n_columns is None:
+        return found
+    if found.dtype.kind in "iub" and found.min() >= 0 and found.max() < n_columns:
+        return np.arange(n_columns)
+    if len(found) == n_columns:
+        return found
+    raise ValueError(
+        f"posterior has {n_columns} columns and predictions the labels {found.tolist()[:10]}; "
+        "say with classes= which label each column is for."
+    )
+
+
+def _codes(name: str, labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Integers:
+    """Places of labels among the classes."""
+    order = np.argsort(classes, kind="stable")
+    at = np.minimum(np.searchsorted(classes[order], labels), len(classes) - 1)
+    codes = np.asarray(order[at], dtype=np.int64)
+    strange = classes[codes] != labels
+    if strange.any():
+        raise ValueError(
+            f"{name} has {labels[strange].tolist()[0]!r}, which is not among the classes "
+            f"{classes.tolist()[:10]}."
+        )
+    return codes

@@ -1,0 +1,195 @@
+"""Bias and variance of squared error: E (y - G)^2 = variance + bias^2 + noise.
+
+The bias is that of the mean prediction, the variance that of the predictions about it, and the
+noise the variance of y about the regression function.
+
+References
+----------
+Geman, Bienenstock and Doursat (1992). Neural networks and the bias/variance dilemma. Neural
+Computation 4(1), 1-58.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import assert_all_finite, column_or_1d
+
+from orfeon.inspection.bias_variance_parts import BiasVariance, Floats, Parts, read_weights
+
+
+class Numbers(NamedTuple):
+    """Predictions of a learner trained many times, and the truth, as numbers.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.bias_variance_squared_error import read_numbers
+    >>> read_numbers([[1.0, 2.0]], [0.0, 3.0], 0.25, None).noise
+    array([0.25, 0.25])
+    """
+
+    #: Predictions after each training, of shape (n_trainings, n_points).
+    said: Floats
+    #: Targets, or the regression function.
+    truth: Floats
+    #: Variance of the noise at each point.
+    noise: Floats
+    #: Weights of the points.
+    weights: Floats
+
+    @property
+    def n_trainings(self) -> int:
+        """How often the learner was trained."""
+        return int(self.said.shape[0])
+
+
+def read_numbers(predictions: Any, y: Any, noise: Any, sample_weight: Any) -> Numbers:
+    """Read what a learner predicts after each of several trainings, and the truth.
+
+    Parameters
+    ----------
+    predictions : array of shape (n_trainings, n_points)
+        Numbers predicted after each training.
+    y : array of shape (n_points,)
+        Targets, or the regression function.
+    noise : float or array of shape (n_points,)
+        Variance of the noise.
+    sample_weight : array of shape (n_points,) or None
+        Weights of the points.
+
+    Returns
+    -------
+    Numbers
+        Of the points that count.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.bias_variance_squared_error import read_numbers
+    >>> read_numbers([[1.0, 2.0]], [0.0, 3.0], 0.0, [0, 1]).truth
+    array([3.])
+    """
+    said = np.asarray(predictions, dtype=np.float64)
+    if said.ndim != 2 or not said.size:
+        raise ValueError(
+            f"predictions has shape {said.shape}; a row for each training and a column for each "
+            "point are expected, at least one of both."
+        )
+    if y is None:
+        raise ValueError("y is missing: give the targets, or the regression function.")
+    truth = np.asarray(column_or_1d(y), dtype=np.float64)
+    for name, values in (("predictions", said), ("y", truth)):
+        assert_all_finite(values, input_name=name)
+    if len(truth) != said.shape[1]:
+        raise ValueError(
+            f"predictions has {said.shape[1]} columns and y has {len(truth)} values; one for each "
+            "point is expected."
+        )
+    variance = np.asarray(noise, dtype=np.float64)
+    if (
+        variance.shape not in ((), truth.shape)
+        or not (np.isfinite(variance) & (variance >= 0)).all()
+    ):
+        raise ValueError(
+            f"noise={noise!r} is not allowed: it is a variance, 0 or more, for all points or for "
+            f"each of the {len(truth)}."
+        )
+    weights = read_weights(sample_weight, len(truth))
+    counts = weights > 0
+    everywhere = np.broadcast_to(variance, truth.shape)
+    return Numbers(said[:, counts], truth[counts], everywhere[counts], weights[counts])
+
+
+def squared_error_parts(
+    truth: Floats,
+    noise: Floats,
+    mean: Floats,
+    variance: Floats,
+    n_trainings: int,
+    unbiased: bool = False,
+) -> Parts:
+    """The parts at each point, from the moments of the predictions.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_points,)
+        Targets, or the regression function.
+    noise : ndarray of shape (n_points,)
+        Variance of the noise.
+    mean, variance : ndarray of shape (n_points,)
+        Of the predictions; the mean of squares about the mean, not corrected.
+    n_trainings : int
+        How many predictions there are.
+    unbiased : bool, default=False
+        Whether bias and variance are corrected for the number of trainings.
+
+    Returns
+    -------
+    Parts
+        The error is their sum, corrected or not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection.bias_variance_squared_error import squared_error_parts
+    >>> one = np.ones(1)
+    >>> squared_error_parts(0 * one, 0 * one, 2 * one, one, 2).error
+    array([5.])
+    """
+    bias = (mean - truth) ** 2
+    error = bias + variance + noise
+    if unbiased:
+        # The mean of a few trainings is off the true one by so much, in the mean of squares.
+        excess = variance / (n_trainings - 1)
+        bias, variance = bias - excess, variance + excess
+    return Parts(error, bias, variance, noise)
+
+
+def squared_error_decomposition(
+    predictions: Any,
+    y: Any,
+    *,
+    noise: Any = 0.0,
+    sample_weight: Any = None,
+    unbiased: bool = False,
+) -> BiasVariance:
+    """Squared bias, variance and noise of the mean squared error.
+
+    Parameters
+    ----------
+    predictions : array of shape (n_trainings, n_points)
+        Numbers predicted after each training.
+    y : array of shape (n_points,)
+        Targets, taken for the truth: their noise is then part of the bias. Or the regression
+        function, where it is known.
+    noise : float or array of shape (n_points,), default=0.0
+        With a known regression function: variance of the noise about it.
+    sample_weight : array of shape (n_points,), optional
+        Weights of the points: 0 is the same as leaving one out, 2 as giving it twice.
+    unbiased : bool, default=False
+        Whether bias and variance are estimated without bias. The mean of n trainings makes the
+        squared bias too large by ``variance / n``, and the variance about it is too small by as
+        much; the correction moves it back. A corrected bias may be below 0. Needs two trainings.
+
+    Returns
+    -------
+    BiasVariance
+        The parts, which add up to the error; ``bias`` is the squared bias.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.bias_variance_squared_error import squared_error_decomposition
+    >>> parts = squared_error_decomposition([[1.0, 5.0], [3.0, 5.0]], [2.0, 4.0])
+    >>> print(parts)
+    error 1.0000 = bias 0.5000 + variance 0.5000 + noise 0.0000 (squared_error, 2 trainings)
+    """
+    read = read_numbers(predictions, y, noise, sample_weight)
+    if unbiased and read.n_trainings < 2:
+        raise ValueError("unbiased=True needs two trainings or more, got 1.")
+    mean: npt.NDArray[Any] = read.said.mean(axis=0)
+    parts = squared_error_parts(
+        read.truth, read.noise, mean, read.said.var(axis=0), read.n_trainings, unbiased
+    )
+    error = ((read.said - read.truth) ** 2).mean(axis=0) + read.noise
+    return BiasVariance("squared_error", error, *parts[1:], mean, read.weights, read.n_trainings)

@@ -1,0 +1,396 @@
+"""What averaging is worth: the variance of a mean of correlated members.
+
+The mean of L members, each of variance s^2 and any two of correlation rho, has the variance
+
+    rho s^2 + (1 - rho) s^2 / L
+
+The second term vanishes as members are added, the first one stays. So forests make their trees
+less alike, by choosing splits among few random attributes: rho falls, and s^2 rises a little.
+
+The correlation is that over training samples: of what two trees of a forest say at a point x, when
+the sample is drawn again and again and the trees with it. The trees of one forest, of a sample that
+is given, differ by independent draws and have none.
+
+References
+----------
+Breiman (2001). Random forests. Machine Learning 45(1), 5-32.
+
+Hastie, Tibshirani and Friedman (2009). The elements of statistical learning, 2nd edition. Springer.
+Section 15.4.
+
+Recarey (2021). Métodos de ensamblado en machine learning. Section 2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone, is_classifier
+
+from orfeon.adapters import adapt
+from orfeon.inspection.repeated_trainings import Seeds, repeat_trainings
+from orfeon.inspection.training_samples import (
+    Sampling,
+    known_classes,
+    places_of_classes,
+    read_training_samples,
+)
+from orfeon.seeding import RandomState
+
+Floats = npt.NDArray[np.float64]
+
+
+@overload
+def correlated_mean_variance(correlation: float, variance: float, n_members: int) -> float: ...
+@overload
+def correlated_mean_variance(
+    correlation: npt.ArrayLike, variance: npt.ArrayLike, n_members: npt.ArrayLike
+) -> float | Floats: ...
+def correlated_mean_variance(
+    correlation: npt.ArrayLike, variance: npt.ArrayLike, n_members: npt.ArrayLike
+) -> float | Floats:
+    """Variance of the mean of correlated members: rho s^2 + (1 - rho) s^2 / L.
+
+    Parameters
+    ----------
+    correlation : float or array
+        Correlation rho of any two members, up to 1. Of L members it is not below -1 / (L - 1).
+    variance : float or array
+        Variance s^2 of each member.
+    n_members : int or array of int
+        Their number L.
+
+    Returns
+    -------
+    float or ndarray
+        The variance; arrays are broadcast.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.correlated_members import correlated_mean_variance
+    >>> correlated_mean_variance(0.25, 4.0, 3)
+    2.0
+    >>> correlated_mean_variance(0.05, 1.0, [1, 10, 100, 1000]).round(4)
+    array([1.    , 0.145 , 0.0595, 0.051 ])
+    """
+    rho = np.asarray(correlation, dtype=np.float64)
+    each = np.asarray(variance, dtype=np.float64)
+    sizes = np.asarray(n_members)
+    if sizes.dtype.kind not in "iu" or not (sizes >= 1).all():
+        raise ValueError(f"n_members={n_members!r} is not allowed: it is whole, 1 or more.")
+    if not (each >= 0).all():
+        raise ValueError(f"variance={variance!r} is not allowed: it is 0 or more.")
+    # A variance below nothing tells that no such members can be.
+    least = -1.0 / np.maximum(sizes - 1, 1)
+    if not ((rho <= 1.0) & (rho >= least - 1e-12)).all():
+        raise ValueError(
+            f"correlation={correlation!r} is not allowed: it is up to 1, and of L members not "
+            "below -1 / (L - 1)."
+        )
+    found = rho * each + (1.0 - rho) * each / sizes
+    return float(found) if found.ndim == 0 else np.asarray(found)
+
+
+@dataclass(frozen=True, eq=False)
+class MemberCorrelation:
+    """Correlation and variance of the members of ensembles, over trainings, at each point.
+
+    Parameters
+    ----------
+    between : ndarray of shape (n_trainings, n_points, n_outputs)
+        Mean of the members of each training: of a class the share of votes.
+    within : ndarray of shape (n_trainings, n_points)
+        Variance of the members about it, without bias, summed over outputs.
+    n_members : int
+        Members of each ensemble.
+
+    Notes
+    -----
+    Trainings are the groups of an analysis of variance, and members what is in them. The variance
+    within groups is that which members of the same sample have; what the means of the groups vary
+    by, less that over the number of members, is the variance between samples. The correlation is
+    the share of the latter in both. All are estimated without bias, so that a correlation near 0
+    may be estimated a little below.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection.correlated_members import member_correlation
+    >>> rng = np.random.default_rng(0)
+    >>> shared, own = rng.normal(size=(500, 1, 4)), rng.normal(size=(500, 20, 4))
+    >>> found = member_correlation(shared + own)  # half of the variance is shared
+    >>> round(found.pooled_correlation, 1), round(found.mean_variance, 1)
+    (0.5, 2.0)
+    """
+
+    between: Floats
+    within: Floats
+    n_members: int
+
+    @property
+    def n_trainings(self) -> int:
+        """How many ensembles there are."""
+        return int(self.between.shape[0])
+
+    @cached_property
+    def ensemble_variance(self) -> Floats:
+        """Variance of the mean of the members, at each point."""
+        return np.asarray(self.between.var(axis=0, ddof=1).sum(axis=-1))
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Variance s^2 of a member, at each point."""
+        own = self.within.mean(axis=0)
+        return np.asarray(self.ensemble_variance + own * (1.0 - 1.0 / self.n_members))
+
+    @cached_property
+    def correlation(self) -> Floats:
+        """Correlation rho of two members at each point; NaN where members have no variance."""
+        shared = self.variance - self.within.mean(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(np.where(self.variance > 0, shared / self.variance, np.nan))
+
+    @property
+    def mean_variance(self) -> float:
+        """Variance of a member, in the mean over points."""
+        return float(self.variance.mean())
+
+    @property
+    def pooled_correlation(self) -> float:
+        """Shared variance over all variance, both in the mean over points."""
+        return _pooled(self.ensemble_variance, self.within.mean(axis=0), self.n_members)
+
+    @cached_property
+    def standard_error(self) -> float:
+        """Standard error of the pooled correlation, by leaving out each training once."""
+        n = self.n_trainings
+        if n < 3:
+            return float("nan")
+        # Sums without one training give mean and variance without it.
+        total, squares = self.between.sum(axis=0), (self.between**2).sum(axis=0)
+        inside = self.within.sum(axis=0)
+        without = np.empty(n)
+        for r, (mean, own) in enumerate(zip(self.between, self.within, strict=True)):
+            left, left_squares = total - mean, squares - mean**2
+            spread = (left_squares - left**2 / (n - 1)) / (n - 2)
+            without[r] = _pooled(spread.sum(axis=-1), (inside - own) / (n - 1), self.n_members)
+        return float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+
+
+def _pooled(of_means: Floats, own: Floats, n_members: int) -> float:
+    shared = float(of_means.mean() - own.mean() / n_members)
+    whole = shared + float(own.mean())
+    return shared / whole if whole > 0 else float("nan")
+
+
+def member_correlation(answers: Any, *, n_classes: int = 0) -> MemberCorrelation:
+    """Correlation of the members of ensembles that were trained on different samples.
+
+    Parameters
+    ----------
+    answers : array of shape (n_trainings, n_members, n_points)
+        What each member of each ensemble says: numbers, or class codes.
+    n_classes : int, default=0
+        Number of classes, 0 in regression. A vote is a vector with a 1 for its class; variances of
+        the classes are added.
+
+    Returns
+    -------
+    MemberCorrelation
+        Correlation and variance at each point, and pooled.
+
+    See Also
+    --------
+    member_correlation_curve : Trains ensembles, and varies one of their parameters.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.correlated_members import member_correlation
+    >>> found = member_correlation([[[0.0], [2.0]], [[4.0], [6.0]]])
+    >>> found.ensemble_variance, found.variance, found.correlation
+    (array([8.]), array([9.]), array([0.77777778]))
+    """
+    said = np.asarray(answers)
+    if said.ndim != 3 or said.shape[0] < 2 or said.shape[1] < 2 or not said.size:
+        raise ValueError(
+            f"answers has shape {said.shape}; (n_trainings, n_members, n_points) is expected, with "
+            "two trainings and two members or more."
+        )
+    if n_classes and (said.dtype.kind not in "iu" or said.min() < 0 or said.max() >= n_classes):
+        raise ValueError(f"answers are to be class codes from 0 to {n_classes - 1}.")
+    moments = [_moments(of_training, n_classes) for of_training in said]
+    return MemberCorrelation(
+        np.array([m.mean for m in moments]), np.array([m.own for m in moments]), said.shape[1]
+    )
+
+
+class _Moments(NamedTuple):
+    """Means of the members of one ensemble, and their variance about them."""
+
+    mean: Floats
+    own: Floats
+
+
+def _moments(said: npt.NDArray[Any], n_classes: int) -> _Moments:
+    """Of answers of shape (n_members, n_points)."""
+    if not n_classes:
+        numbers = said.astype(np.float64)
+        return _Moments(numbers.mean(axis=0)[:, None], numbers.var(axis=0, ddof=1))
+    shares = np.stack([(said == code).mean(axis=0) for code in range(n_classes)], axis=1)
+    n = len(said)
+    return _Moments(shares, np.asarray((1.0 - (shares**2).sum(axis=1)) * n / (n - 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class MemberCorrelationCurve:
+    """Correlation of members against a parameter of their ensemble.
+
+    Parameters
+    ----------
+    parameter : str
+        Its name.
+    values : tuple
+        Its values.
+    found : tuple of MemberCorrelation
+        What was measured at each.
+
+    Examples
+    --------
+    >>> from orfeon import RandomForestRegressor
+    >>> from orfeon.datasets import Friedman1
+    >>> from orfeon.inspection.correlated_members import member_correlation_curve
+    >>> curve = member_correlation_curve(
+    ...     RandomForestRegressor(20), Friedman1(), values=(1, 5), n_train=100, n_test=50,
+    ...     n_repetitions=20, random_state=0,
+    ... )
+    >>> bool(curve.correlations[0] < curve.correlations[1])  # fewer attributes, less alike
+    True
+    """
+
+    parameter: str
+    values: tuple[Any, ...]
+    found: tuple[MemberCorrelation, ...]
+
+    @property
+    def correlations(self) -> Floats:
+        """Pooled correlation at each value."""
+        return np.array([one.pooled_correlation for one in self.found])
+
+    @property
+    def standard_errors(self) -> Floats:
+        """Standard error of each, by the jackknife over trainings."""
+        return np.array([one.standard_error for one in self.found])
+
+    @property
+    def variances(self) -> Floats:
+        """Variance of a member at each value, in the mean over points."""
+        return np.array([one.mean_variance for one in self.found])
+
+    @property
+    def ensemble_variances(self) -> Floats:
+        """Variance of the mean of the members at each value, in the mean over points."""
+        return np.array([float(one.ensemble_variance.mean()) for one in self.found])
+
+
+def member_correlation_curve(
+    ensemble: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    values: Sequence[Any],
+    parameter: str = "max_features",
+    sampling: Sampling | None = None,
+    n_train: float | None = None,
+    n_test: float | None = None,
+    n_repetitions: int = 50,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    random_state: RandomState = None,
+) -> MemberCorrelationCurve:
+    """Measure how alike the members of an ensemble are, against one of its parameters.
+
+    Parameters
+    ----------
+    ensemble : ensemble
+        Such as a :class:`orfeon.RandomForestRegressor`, of ours or of scikit-learn's; copied.
+    data, y, sampling, n_train, n_test, n_repetitions, n_jobs, verbose, random_state
+        As for :func:`resample_predictions`. All values have the same samples and test set.
+    values : sequence
+        Values of the parameter.
+    parameter : str, default="max_features"
+        Its name.
+
+    Returns
+    -------
+    MemberCorrelationCurve
+        Correlations and variances at each value.
+
+    Examples
+    --------
+    >>> from orfeon import RandomForestClassifier
+    >>> from orfeon.datasets import TwoNorm
+    >>> from orfeon.inspection.correlated_members import member_correlation_curve
+    >>> curve = member_correlation_curve(
+    ...     RandomForestClassifier(20), TwoNorm(), values=(1, 20), n_train=100, n_test=50,
+    ...     n_repetitions=20, random_state=0,
+    ... )
+    >>> bool(curve.correlations[0] < curve.correlations[1])
+    True
+    """
+    if not len(values):
+        raise ValueError("values is empty; at least one value of the parameter is needed.")
+    if n_repetitions < 2:
+        raise ValueError(
+            f"n_repetitions={n_repetitions!r} is not allowed: a correlation needs 2 or more."
+        )
+    if parameter not in ensemble.get_params():
+        raise ValueError(
+            f"parameter={parameter!r} is not allowed: {type(ensemble).__name__} has no such "
+            "parameter."
+        )
+    seeds = Seeds.of(random_state)
+    samples = read_training_samples(data, y, sampling, n_train, n_test, seeds)
+    X_test, y_test = samples.test_set()
+    classes = known_classes(data, y, y_test) if is_classifier(ensemble) else None
+    found = []
+    for value in values:
+        moments = repeat_trainings(
+            clone(ensemble).set_params(**{parameter: value}), samples, n_repetitions,
+            _Question(X_test, classes), seeds, n_jobs=n_jobs, verbose=verbose,
+        )  # fmt: skip
+        found.append(_gathered(moments))
+    return MemberCorrelationCurve(parameter, tuple(values), tuple(found))
+
+
+class _Question:
+    """Asks a fitted ensemble for the moments of its members on the test set."""
+
+    def __init__(self, X: Any, classes: npt.NDArray[Any] | None) -> None:
+        self.X, self.classes = X, classes
+
+    def __call__(self, fitted: Any) -> tuple[_Moments, int]:
+        members = adapt(fitted)
+        if members.n_members < 2:
+            raise ValueError(f"{type(fitted).__name__} has 1 member; two or more are needed.")
+        said = members.answers(self.X)
+        if self.classes is None or members.classes is None:
+            return _moments(said, 0), members.n_members
+        said = places_of_classes(members.classes, self.classes)[said]
+        return _moments(said, len(self.classes)), members.n_members
+
+
+def _gathered(moments: Sequence[tuple[_Moments, int]]) -> MemberCorrelation:
+    """Moments of all trainings, whose ensembles are of the same size."""
+    sizes = {size for _, size in moments}
+    if len(sizes) > 1:
+        raise ValueError(
+            f"the ensembles have from {min(sizes)} to {max(sizes)} members; all are to have the "
+            "same number."
+        )
+    means = np.array([one.mean for one, _ in moments])
+    return MemberCorrelation(means, np.array([one.own for one, _ in moments]), sizes.pop())

@@ -1,0 +1,340 @@
+"""Predictions of an estimator that is trained again and again, on samples of the same problem.
+
+They are what bias and variance are estimated from. Where the problem is a generator every sample is
+fresh, and the truth is known if the generator knows it. Of a data set there is only one: by the
+protocol of Kohavi and Wolpert a test set is put aside, and the samples are halves of the rest,
+drawn without replacement. Such samples share examples, so that the variance is that of smaller
+samples of a smaller world.
+
+References
+----------
+Kohavi and Wolpert (1996). Bias plus variance decomposition for zero-one loss functions. Proceedings
+of the 13th International Conference on Machine Learning, 275-283.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier, is_regressor
+
+from orfeon.inspection.bias_variance import Definition, bias_variance_decomposition
+from orfeon.inspection.bias_variance_bootstrap import (
+    BiasVarianceIntervals,
+    Over,
+    bias_variance_difference,
+    bias_variance_intervals,
+)
+from orfeon.inspection.bias_variance_friedman import FriedmanBiasVariance, friedman_decomposition
+from orfeon.inspection.bias_variance_parts import BiasVariance
+from orfeon.inspection.repeated_trainings import Seeds, repeat_trainings
+from orfeon.inspection.training_samples import (
+    Sampling,
+    known_classes,
+    places_of_classes,
+    read_training_samples,
+)
+from orfeon.seeding import RandomState
+
+Floats = npt.NDArray[np.float64]
+Method = Literal["predict", "predict_proba"]
+
+
+@dataclass(frozen=True, eq=False)
+class ResampledPredictions:
+    """What an estimator predicts after each of many trainings, and what is known of the truth.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_trainings, n_points) or (n_trainings, n_points, n_classes)
+        Labels or numbers; or probabilities of the classes.
+    y : ndarray of shape (n_points,)
+        Labels or targets of the test set.
+    classes : ndarray of shape (n_classes,) or None
+        The labels; None in regression.
+    posterior : ndarray of shape (n_points, n_classes) or None
+        Probability of each class, where it is known.
+    regression_function : ndarray of shape (n_points,) or None
+        Expected target, where it is known.
+    noise : float
+        Variance of the targets about it.
+    sampling : {"fresh", "subsample", "bootstrap"}
+        How the training samples were drawn.
+    n_train : int
+        Their size.
+    seeds : tuple
+        What the samples depend on: the same for estimators that were trained on the same ones.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.datasets import TwoNorm
+    >>> from orfeon.inspection.resampled_predictions import resample_predictions
+    >>> found = resample_predictions(
+    ...     CARTClassifier(), TwoNorm(), n_test=200, n_repetitions=20, random_state=0
+    ... )
+    >>> found.predictions.shape, found.posterior.shape
+    ((20, 200), (200, 2))
+    """
+
+    predictions: npt.NDArray[Any]
+    y: npt.NDArray[Any]
+    classes: npt.NDArray[Any] | None
+    posterior: Floats | None
+    regression_function: Floats | None
+    noise: float
+    sampling: Sampling
+    n_train: int
+    seeds: tuple[Any, ...]
+
+    @property
+    def n_trainings(self) -> int:
+        """How often the estimator was trained."""
+        return int(self.predictions.shape[0])
+
+    @property
+    def labels(self) -> npt.NDArray[Any]:
+        """Labels or numbers, of shape (n_trainings, n_points): of probabilities the greatest."""
+        if self.predictions.ndim == 2 or self.classes is None:
+            return self.predictions
+        return np.asarray(self.classes[np.argmax(self.predictions, axis=2)])
+
+    def decompose(
+        self, definition: Definition | None = None, *, unbiased: bool = False
+    ) -> BiasVariance:
+        """Bias, variance and noise, against the truth where it is known.
+
+        Parameters
+        ----------
+        definition : str, optional
+            See :func:`bias_variance_decomposition`; by default "kohavi_wolpert", and
+            "squared_error" in regression.
+        unbiased : bool, default=False
+            Whether the estimates are corrected for the number of trainings.
+
+        Returns
+        -------
+        BiasVariance
+            The parts, which add up to the error.
+        """
+        return bias_variance_decomposition(
+            self.labels, **self._truth(definition), unbiased=unbiased
+        )
+
+    def intervals(
+        self,
+        definition: Definition | None = None,
+        *,
+        unbiased: bool = False,
+        over: Over = "both",
+        confidence: float = 0.95,
+        n_resamples: int = 500,
+        random_state: RandomState = None,
+    ) -> BiasVarianceIntervals:
+        """Bias, variance and noise with their intervals.
+
+        Parameters
+        ----------
+        definition, unbiased
+            As for :meth:`decompose`.
+        over, confidence, n_resamples, random_state
+            As for :func:`bias_variance_intervals`.
+
+        Returns
+        -------
+        BiasVarianceIntervals
+            Estimates, standard errors and intervals.
+        """
+        return bias_variance_intervals(
+            self.labels, **self._truth(definition), unbiased=unbiased, over=over,
+            confidence=confidence, n_resamples=n_resamples, random_state=random_state,
+        )  # fmt: skip
+
+    def difference_from(
+        self,
+        other: ResampledPredictions,
+        definition: Definition | None = None,
+        *,
+        unbiased: bool = False,
+        over: Over = "both",
+        confidence: float = 0.95,
+        n_resamples: int = 500,
+        random_state: RandomState = None,
+    ) -> BiasVarianceIntervals:
+        """By how much the parts differ from those of another, trained on the same samples.
+
+        Parameters
+        ----------
+        other : ResampledPredictions
+            Made with the same ``random_state``, which is no None, and the same data and sizes.
+        definition, unbiased
+            As for :meth:`decompose`.
+        over, confidence, n_resamples, random_state
+            As for :func:`bias_variance_intervals`.
+
+        Returns
+        -------
+        BiasVarianceIntervals
+            These parts minus those of the other.
+        """
+        if self.seeds != other.seeds or not np.array_equal(self.y, other.y):
+            raise ValueError(
+                "other was not trained on the same samples; make both with the same data, sizes "
+                "and random_state, and let that be an integer."
+            )
+        return bias_variance_difference(
+            other.labels, self.labels, **self._truth(definition), unbiased=unbiased, over=over,
+            confidence=confidence, n_resamples=n_resamples, random_state=random_state,
+        )  # fmt: skip
+
+    def friedman(self) -> FriedmanBiasVariance:
+        """Friedman's account of two classes, from probabilities.
+
+        Returns
+        -------
+        FriedmanBiasVariance
+            See :func:`friedman_decomposition`.
+        """
+        if self.predictions.ndim != 3:
+            raise ValueError(
+                "predictions are no probabilities; make them with method='predict_proba'."
+            )
+        truth = {"y": self.y} if self.posterior is None else {"posterior": self.posterior}
+        return friedman_decomposition(self.predictions, classes=self.classes, **truth)
+
+    def _truth(self, definition: Definition | None) -> dict[str, Any]:
+        """The definition and the truth, as functions take them."""
+        if self.classes is None:
+            target = self.y if self.regression_function is None else self.regression_function
+            chosen = "squared_error" if definition is None else definition
+            return {"definition": chosen, "y": target, "noise": self.noise}
+        known: dict[str, Any] = {"classes": self.classes}
+        known["definition"] = "kohavi_wolpert" if definition is None else definition
+        known.update({"y": self.y} if self.posterior is None else {"posterior": self.posterior})
+        return known
+
+
+def resample_predictions(
+    estimator: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    sampling: Sampling | None = None,
+    n_train: float | None = None,
+    n_test: float | None = None,
+    n_repetitions: int = 50,
+    method: Method = "predict",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    random_state: RandomState = None,
+) -> ResampledPredictions:
+    """Train an estimator again and again, and predict the same test set each time.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+        Copied, never changed. Whatever ``random_state`` in it is None has a seed of its own in
+        each training; one that is set stays, so that nothing but the sample changes.
+    data : problem, callable, or array or data frame of shape (n_rows, n_attributes)
+        A problem of :mod:`orfeon.datasets`, or anything else with its methods; its ``posterior``,
+        or its ``predict`` and ``noise`` in regression, tell the truth. A function that is called
+        with a number of examples and ``random_state``, of which the truth is not known. Or the
+        examples of a data set.
+    y : array of shape (n_rows,), optional
+        Labels or targets of a data set.
+    sampling : {"fresh", "subsample", "bootstrap"}, optional
+        Fresh samples, which a problem gives; or, of a data set but for its test set, examples
+        drawn without replacement (the default, by Kohavi and Wolpert) or with it.
+    n_train : int or float, optional
+        Size of the training samples: of a problem 300 by default; of a data set, but for its test
+        set, a share of a half in "subsample", and all in "bootstrap".
+    n_test : int or float, optional
+        Size of the test set: of a problem 1000 by default, of a data set a share of a third.
+    n_repetitions : int, default=50
+        How often the estimator is trained.
+    method : {"predict", "predict_proba"}, default="predict"
+        What it is asked for.
+    n_jobs : int, optional
+        Trainings at once; it changes nothing but the time. They run in threads, unless a context
+        of joblib says otherwise.
+    verbose : int, default=0
+        Whether there is a bar.
+    random_state : int, Generator, RandomState or None, default=None
+        Fixes everything: test set, samples and estimators. Estimators that are given the same
+        integer are trained on the same samples, and more repetitions begin with the same ones.
+
+    Returns
+    -------
+    ResampledPredictions
+        The predictions, and what is known of the truth.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier, CARTClassifier
+    >>> from orfeon.datasets import TwoNorm
+    >>> from orfeon.inspection.resampled_predictions import resample_predictions
+    >>> for estimator in (CARTClassifier(), BaggingClassifier(n_estimators=25)):
+    ...     found = resample_predictions(
+    ...         estimator, TwoNorm(), n_test=200, n_repetitions=30, random_state=0
+    ...     )
+    ...     print(found.decompose("breiman"))
+    error 0.2... = bias 0.0... + variance 0.1... + noise 0.0... (breiman, 30 trainings)
+    error 0.0... = bias 0.0... + variance 0.0... + noise 0.0... (breiman, 30 trainings)
+    """
+    if method not in ("predict", "predict_proba"):
+        raise ValueError(f'method={method!r} is not allowed; use "predict" or "predict_proba".')
+    if not is_classifier(estimator) and not is_regressor(estimator):
+        raise TypeError(
+            f"estimator={estimator!r} is not allowed: it is a classifier or a regressor."
+        )
+    if method == "predict_proba" and is_regressor(estimator):
+        raise ValueError("method='predict_proba' is for classifiers; a regressor predicts numbers.")
+    seeds = Seeds.of(random_state)
+    samples = read_training_samples(data, y, sampling, n_train, n_test, seeds)
+    X_test, y_test = samples.test_set()
+    classes = known_classes(data, y, y_test) if is_classifier(estimator) else None
+    said = repeat_trainings(
+        estimator, samples, n_repetitions, _Question(X_test, method, classes), seeds,
+        n_jobs=n_jobs, verbose=verbose,
+    )  # fmt: skip
+    predictions = np.array(said)
+    if classes is not None and method == "predict":
+        classes = np.unique(np.append(classes, np.unique(predictions)))
+    key = (seeds.entropy, seeds.key, samples.sampling, samples.n_train, samples.n_test)
+    return ResampledPredictions(
+        predictions, y_test, classes, **_known(data, y, X_test, classes is None),
+        sampling=samples.sampling, n_train=samples.n_train, seeds=key,
+    )  # fmt: skip
+
+
+class _Question:
+    """Asks a fitted estimator for its predictions of the test set."""
+
+    def __init__(self, X: Any, method: Method, classes: npt.NDArray[Any] | None) -> None:
+        self.X, self.method, self.classes = X, method, classes
+
+    def __call__(self, fitted: Any) -> npt.NDArray[Any]:
+        if self.method == "predict" or self.classes is None:
+            return np.asarray(fitted.predict(self.X))
+        said = np.asarray(fitted.predict_proba(self.X))
+        # A sample need not have all the classes.
+        known = places_of_classes(fitted.classes_, self.classes)
+        whole = np.zeros((len(said), len(self.classes)))
+        whole[:, known] = said
+        return whole
+
+
+def _known(data: Any, y: Any, X_test: Any, is_regression: bool) -> dict[str, Any]:
+    """What is known of the truth at the points of the test set."""
+    known: dict[str, Any] = {"posterior": None, "regression_function": None, "noise": 0.0}
+    if y is not None:
+        return known
+    if is_regression and hasattr(data, "predict") and hasattr(data, "noise"):
+        known["regression_function"] = np.asarray(data.predict(X_test), dtype=np.float64)
+        known["noise"] = float(data.noise) ** 2
+    elif not is_regression and hasattr(data, "posterior"):
+        known["posterior"] = np.asarray(data.posterior(X_test), dtype=np.float64)
+    return known

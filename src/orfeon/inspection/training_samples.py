@@ -1,0 +1,329 @@
+"""Where the samples come from that an estimator is trained on again and again.
+
+References
+----------
+Kohavi and Wolpert (1996). Bias plus variance decomposition for zero-one loss functions. Proceedings
+of the 13th International Conference on Machine Learning, 275-283.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from math import floor
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils.validation import check_consistent_length
+
+from orfeon.inspection.repeated_trainings import Seeds, whole_number
+
+Sampling = Literal["fresh", "subsample", "bootstrap"]
+Rows = tuple[Any, npt.NDArray[Any]]
+
+#: Examples of a training sample and of the test set of a problem, unless told otherwise.
+_N_TRAIN, _N_TEST = 300, 1000
+
+
+class TrainingSamples(ABC):
+    """Where training samples come from, and the test set that goes with them."""
+
+    sampling: Sampling
+    n_train: int
+    n_test: int
+
+    @abstractmethod
+    def test_set(self) -> Rows:
+        """The examples that predictions are made for; the same each time."""
+
+    @abstractmethod
+    def draw(self, seed: int) -> Rows:
+        """A training sample.
+
+        Parameters
+        ----------
+        seed : int
+            The same seed gives the same sample.
+        """
+
+
+class FreshSamples(TrainingSamples):
+    """Samples of a problem that can be sampled at will.
+
+    Parameters
+    ----------
+    problem : object or callable
+        With ``sample(n_samples, random_state=...)``, such as a :class:`orfeon.datasets.Problem`; or
+        a function to be called like that, such as :func:`orfeon.datasets.make_waveform`.
+    n_train, n_test : int
+        Numbers of examples.
+    seeds : Seeds
+        Of which that of the test set is used.
+
+    Examples
+    --------
+    >>> from orfeon.datasets import TwoNorm
+    >>> from orfeon.inspection.repeated_trainings import Seeds
+    >>> from orfeon.inspection.training_samples import FreshSamples
+    >>> samples = FreshSamples(TwoNorm(), 100, 50, Seeds.of(0))
+    >>> samples.draw(1)[0].shape, samples.test_set()[0].shape
+    ((100, 20), (50, 20))
+    """
+
+    sampling: Sampling = "fresh"
+
+    def __init__(self, problem: Any, n_train: int, n_test: int, seeds: Seeds) -> None:
+        self.problem = problem
+        self.n_train, self.n_test = n_train, n_test
+        self._test_seed = seeds.of_test_set()
+
+    def test_set(self) -> Rows:
+        """The examples that predictions are made for: one more sample of the problem.
+
+        Returns
+        -------
+        X, y
+            Examples and their labels or targets.
+        """
+        return self._sample(self.n_test, self._test_seed)
+
+    def draw(self, seed: int) -> Rows:
+        """A training sample.
+
+        Parameters
+        ----------
+        seed : int
+            The same seed gives the same sample.
+
+        Returns
+        -------
+        X, y
+            Examples and their labels or targets.
+        """
+        return self._sample(self.n_train, seed)
+
+    def _sample(self, n_samples: int, seed: int) -> Rows:
+        sample = getattr(self.problem, "sample", self.problem)
+        X, y = sample(n_samples, random_state=seed)
+        return X, np.asarray(y)
+
+
+class DataSetSamples(TrainingSamples):
+    """Samples of a data set, part of which is set aside as the test set.
+
+    Parameters
+    ----------
+    X : array or data frame of shape (n_rows, n_attributes)
+        Examples.
+    y : array of shape (n_rows,)
+        Labels or targets.
+    sampling : {"subsample", "bootstrap"}
+        Whether examples of the pool are drawn without or with replacement.
+    n_train, n_test : int
+        Numbers of examples.
+    seeds : Seeds
+        Of which that of the test set is used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection.repeated_trainings import Seeds
+    >>> from orfeon.inspection.training_samples import DataSetSamples
+    >>> X, y = np.arange(12.0).reshape(12, 1), np.arange(12)
+    >>> samples = DataSetSamples(X, y, "subsample", 4, 4, Seeds.of(0))
+    >>> len(set(samples.draw(1)[1]) - set(samples.test_set()[1]))
+    4
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: npt.NDArray[Any],
+        sampling: Sampling,
+        n_train: int,
+        n_test: int,
+        seeds: Seeds,
+    ) -> None:
+        self.X, self.y = X, y
+        self.sampling = sampling
+        self.n_train, self.n_test = n_train, n_test
+        shuffled = np.random.default_rng(seeds.of_test_set()).permutation(len(y))
+        self._test, self._pool = np.sort(shuffled[:n_test]), np.sort(shuffled[n_test:])
+
+    def test_set(self) -> Rows:
+        """The examples that are set aside.
+
+        Returns
+        -------
+        X, y
+            Examples and their labels or targets.
+        """
+        return self._take(self._test)
+
+    def draw(self, seed: int) -> Rows:
+        """A training sample of the pool.
+
+        Parameters
+        ----------
+        seed : int
+            The same seed gives the same sample.
+
+        Returns
+        -------
+        X, y
+            Examples and their labels or targets.
+        """
+        rng = np.random.default_rng(seed)
+        with_replacement = self.sampling == "bootstrap"
+        return self._take(np.sort(rng.choice(self._pool, self.n_train, replace=with_replacement)))
+
+    def _take(self, rows: npt.NDArray[np.int64]) -> Rows:
+        return _safe_indexing(self.X, rows), self.y[rows]
+
+
+def read_training_samples(
+    data: Any,
+    y: Any,
+    sampling: Sampling | None,
+    n_train: float | None,
+    n_test: float | None,
+    seeds: Seeds,
+) -> TrainingSamples:
+    """Find out where training samples are to come from.
+
+    Parameters
+    ----------
+    data, y, sampling, n_train, n_test
+        As for :func:`orfeon.inspection.resample_predictions`.
+    seeds : Seeds
+        Of the test set and of each repetition.
+
+    Returns
+    -------
+    TrainingSamples
+        Where they come from.
+
+    Examples
+    --------
+    >>> from orfeon.datasets import TwoNorm, make_twonorm
+    >>> from orfeon.inspection.repeated_trainings import Seeds
+    >>> from orfeon.inspection.training_samples import read_training_samples
+    >>> read_training_samples(TwoNorm(), None, None, None, None, Seeds.of(0)).n_train
+    300
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> read_training_samples(X, y, None, None, None, Seeds.of(0)).n_train  # of a pool of 200
+    100
+    """
+    if sampling not in (None, "fresh", "subsample", "bootstrap"):
+        raise ValueError(
+            f'sampling={sampling!r} is not allowed; use "fresh", "subsample" or "bootstrap".'
+        )
+    is_problem = hasattr(data, "sample") and hasattr(data, "predict")
+    if is_problem or callable(data):
+        if y is not None:
+            raise ValueError("y is given, and data is no data set but can be sampled at will.")
+        if sampling not in (None, "fresh"):
+            raise ValueError(
+                f"sampling={sampling!r} is for data sets; a problem gives fresh samples."
+            )
+        sizes = (
+            whole_number("n_train", _N_TRAIN if n_train is None else n_train),
+            whole_number("n_test", _N_TEST if n_test is None else n_test),
+        )
+        return FreshSamples(data, *sizes, seeds)
+    if y is None:
+        raise ValueError("y is missing: a data set has labels or targets.")
+    if sampling == "fresh":
+        raise ValueError(
+            'sampling="fresh" needs a problem that can be sampled at will; a data set has '
+            '"subsample" and "bootstrap".'
+        )
+    check_consistent_length(data, y)
+    labels = column_or_1d(y)
+    way: Sampling = "subsample" if sampling is None else sampling
+    n_aside = _share_of("n_test", 1 / 3 if n_test is None else n_test, len(labels), len(labels) - 1)
+    n_pool = len(labels) - n_aside
+    most = n_pool if way == "subsample" else None
+    default = 0.5 if way == "subsample" else n_pool
+    n_drawn = _share_of("n_train", default if n_train is None else n_train, n_pool, most)
+    return DataSetSamples(data, labels, way, n_drawn, n_aside, seeds)
+
+
+def known_classes(data: Any, y: Any, y_test: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The labels, as far as they are known before any training.
+
+    Parameters
+    ----------
+    data : object
+        A problem, a function or a data set.
+    y : array of shape (n_rows,) or None
+        Labels of the data set.
+    y_test : ndarray of shape (n_test,)
+        Labels of the test set.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        Sorted. Those of a problem are 0 to ``n_classes - 1``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.datasets import Waveform
+    >>> from orfeon.inspection.training_samples import known_classes
+    >>> known_classes(Waveform(), None, np.array([0, 2]))
+    array([0, 1, 2])
+    """
+    if y is not None:
+        return np.unique(np.asarray(y))
+    n_classes = getattr(data, "n_classes", None)
+    return np.unique(y_test) if n_classes is None else np.arange(n_classes)
+
+
+def places_of_classes(some: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Places of the classes of a training sample, which need not have all of them.
+
+    Parameters
+    ----------
+    some : ndarray
+        The classes of the sample.
+    classes : ndarray
+        All classes that are known, sorted.
+
+    Returns
+    -------
+    ndarray of int64
+        The place of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection.training_samples import places_of_classes
+    >>> places_of_classes(np.array(["a", "c"]), np.array(["a", "b", "c"]))
+    array([0, 2])
+    """
+    strange = set(some.tolist()) - set(classes.tolist())
+    if strange:
+        raise ValueError(
+            f"a training sample has the class {strange.pop()!r}, and the test set only "
+            f"{classes.tolist()}; make n_test larger."
+        )
+    return np.searchsorted(classes, some).astype(np.int64)
+
+
+def _share_of(name: str, value: Any, whole: int, most: int | None) -> int:
+    """A number of examples: whole, or as a share of those there are."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        number = int(value)
+    elif 0.0 < value <= 1.0 and not isinstance(value, bool):
+        number = max(1, floor(value * whole + 0.5))
+    else:
+        number = 0
+    if number < 1 or (most is not None and number > most):
+        limit = "" if most is None else f" and no more than {most}"
+        raise ValueError(
+            f"{name}={value!r} is not allowed: it is a whole number, 1 or more{limit}, or a share "
+            f"of the {whole} examples that there are."
+        )
+    return number
