@@ -7,7 +7,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-RandomState = int | np.random.Generator | np.random.RandomState | None
+RandomState = int | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
 
 
 class Purpose(IntEnum):
@@ -63,8 +63,9 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
 
     Parameters
     ----------
-    random_state : int, Generator, RandomState or None
-        An integer gives the same sequence each time; a Generator or RandomState is drawn from.
+    random_state : int, Generator, RandomState, SeedSequence or None
+        An integer gives the same sequence each time; a Generator or RandomState is drawn from; a
+        sequence is the root itself.
 
     Returns
     -------
@@ -73,6 +74,8 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
     """
     if random_state is None:
         return np.random.SeedSequence()
+    if isinstance(random_state, np.random.SeedSequence):
+        return random_state
     if isinstance(random_state, int | np.integer):
         return np.random.SeedSequence(int(random_state))
     if isinstance(random_state, np.random.Generator):

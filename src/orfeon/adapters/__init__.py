@@ -61,8 +61,9 @@ def adapt(ensemble: Any) -> FittedEnsemble:
     ensemble = unpruned(ensemble)
     if isinstance(ensemble, Ensemble):
         check_is_fitted(ensemble, "members_")
-        weights = ensemble._vote_weights()  # it refuses where there is no vote
-        return OwnEnsemble(ensemble) if weights is None else OwnBoostedEnsemble(ensemble)
+        ensemble._vote_weights()  # it refuses where there is no vote
+        is_boosted = hasattr(ensemble, "member_weights_")
+        return OwnBoostedEnsemble(ensemble) if is_boosted else OwnEnsemble(ensemble)
     if hasattr(ensemble, "votes") and hasattr(ensemble, "subset"):
         return BareMembers(ensemble)
     if isinstance(ensemble, Sequence) and not isinstance(ensemble, str | bytes):

@@ -35,7 +35,7 @@ class OwnBoostedEnsemble(OwnEnsemble):
     @property
     def member_weights(self) -> Floats | None:
         """Weight of each member in the vote; None when all weigh the same."""
-        return unless_equal(self.ensemble.member_weights_)
+        return unless_equal(self.ensemble._vote_weights())
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         raise self._no_out_of_bag("each of its members was trained on all the examples, weighted")
@@ -43,6 +43,7 @@ class OwnBoostedEnsemble(OwnEnsemble):
     def _keep(self, index: Integers) -> Any:
         smaller = copy(self.ensemble)
         smaller._keep_members(index)
+        smaller._keep_decider(index)
         smaller.n_estimators = len(index)
         smaller.warm_start = False
         # The weights of the examples are those after all members: nothing goes on from here.

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from orfeon.adapters.base import FittedEnsemble, Floats, Integers, Mask
+from orfeon.ensembles.combination import seen_with_copies
 from orfeon.ensembles.leaving_out import LeavingOut
 from orfeon.ensembles.partitioned import PartitionedClassifier, PartitionedRegressor
 from orfeon.ensembles.units import hash_rows
@@ -74,13 +75,12 @@ class OwnEnsemble(FittedEnsemble):
         seen = self.ensemble.in_bag(X, y, sample_weight) > 0
         rows = self.ensemble._rows(X)
         group = copies(rows, np.unique(np.ravel(y), return_inverse=True)[1])
-        order = np.argsort(group, kind="stable")
-        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-        return np.asarray(np.logical_or.reduceat(seen[:, order], starts, axis=1)[:, group])
+        return seen_with_copies(seen, group)
 
     def _keep(self, index: Integers) -> Any:
         smaller = copy(self.ensemble)
         smaller.members_ = self.ensemble.members_.subset(index)
+        smaller._keep_decider(index)
         if isinstance(smaller, LeavingOut):
             smaller._forget_estimates()
         # Parameters of partitioned ensembles say how data are parted, not how many members are kept

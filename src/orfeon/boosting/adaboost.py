@@ -20,11 +20,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from orfeon.boosting.base import BOOSTED, BoostedEnsemble
+from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
 from orfeon.boosting.bounded import BoundsMixin
 from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling, draw_sample
 from orfeon.boosting.loop import HALF, PERFECT, Judgement, Run, Scheme, last_word
+from orfeon.ensembles.combination import OWN, Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 from orfeon.trees.stump import StumpClassifier
@@ -200,6 +201,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     algorithm : {"m1", "samme"}, default="m1"
         With more than two classes: whether members must err on less than half of the weight, or
         on less than chance, 1 - 1 / n_classes, with votes to match (Zhu et al. 2009).
+    <combine_boosted>
     <stopping>
     <fitting>
 
@@ -238,6 +240,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BOOSTED,
+        **VOTED,
         "on_failure": [StrOptions({"stop", "restart", "bootstrap"})],
         "min_weight": [Interval(Real, 0.0, 0.1, closed="both")],
         "algorithm": [StrOptions({"m1", "samme"})],
@@ -252,6 +255,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         on_failure: OnFailure = "stop",
         min_weight: float = 0.0,
         algorithm: Algorithm = "m1",
+        combine: Combine = OWN,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -266,6 +270,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         self.on_failure = on_failure
         self.min_weight = min_weight
         self.algorithm = algorithm
+        self.combine = combine
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.boosting.base import BOOSTED, BoostedEnsemble
+from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
 from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import Judgement, Scheme
+from orfeon.ensembles.combination import OWN, Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 from orfeon.trees.cart import CARTClassifier
@@ -104,6 +105,7 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
     sampling : {"weights", "resample"}, default="resample"
         Whether members are trained on samples that are drawn by the weights, as Breiman does, or
         with the weights themselves. An estimator that takes no weights is always given a sample.
+    <combine_boosted>
     <stopping>
     <fitting>
 
@@ -129,7 +131,7 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
     0.81
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **VOTED}
 
     def __init__(
         self,
@@ -137,6 +139,7 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
         n_estimators: int = 50,
         *,
         sampling: Sampling = "resample",
+        combine: Combine = OWN,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -148,6 +151,7 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.sampling = sampling
+        self.combine = combine
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

@@ -24,7 +24,9 @@ from orfeon.boosting.learners import EstimatorLearner, KnowsItsLearner, Sampling
 from orfeon.boosting.loop import HALF, Hears, Learner, Round, Run, Scheme, boost
 from orfeon.boosting.patience import Patience
 from orfeon.boosting.tallies import Tally
+from orfeon.combining.rule import CombiningRule, rules_for
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
+from orfeon.ensembles.combination import OWN
 from orfeon.ensembles.ensemble import Ensemble
 from orfeon.ensembles.perturbation import Examples, member_generator
 from orfeon.ensembles.setting_aside import hash_examples, set_aside
@@ -43,6 +45,10 @@ STOPPING: dict[str, list[Any]] = {
     "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
     "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
     "tol": [Interval(Real, 0.0, None, closed="left")],
+}
+#: Boosters whose members vote can decide by other rules than their own.
+VOTED: dict[str, list[Any]] = {
+    "combine": [StrOptions({OWN, *rules_for("classification")}), CombiningRule]
 }
 SAMPLING: dict[str, list[Any]] = {"sampling": [StrOptions({"weights", "resample"})]}
 BOOSTED: dict[str, list[Any]] = {**ENSEMBLE, **ESTIMATOR, **SAMPLING, **STOPPING}
@@ -221,6 +227,8 @@ class BoostedEnsemble(Ensemble):
                 self._train(rounds, training, progress)
             rounds.finish()
             self._history = [(range(len(self.members_)), examples.digest)]
+            self._forget_decider()
+            self._learn_by_folds(X, y, sample_weight)
             # What goes on from here needs the weights; what does not need not carry them.
             self._run = run if self.warm_start else None
             self._made_by = self._run_settings()
@@ -249,7 +257,7 @@ class BoostedEnsemble(Ensemble):
 
     def _run_settings(self) -> dict[str, Any]:
         """The parameters that a run cannot change on its way, each as a word."""
-        free = {self._size_parameter, "n_jobs", "verbose", "warm_start", "random_state"}
+        free = {self._size_parameter, "n_jobs", "verbose", "warm_start", "random_state", "combine"}
         given = self.get_params(deep=False)
         return {name: _word(given[name]) for name in given if name not in free}
 

@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.boosting.loop import HALF, Hears, Judgement, Run, Scheme, boost
+from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OfIGPTrees
 from orfeon.ensembles.perturbation import draw_seed, member_generator
 from orfeon.ensembles.training import Recipe, Trained
-from orfeon.ensembles.voting import Combine
 from orfeon.forest import Forest
 from orfeon.tabular import TrainingData
 from orfeon.trees.base import Samples

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from orfeon.boosting.loop import Hears
 from orfeon.boosting.tallies import MedianTally, SupportTally, Tally, VoteTally, with_ties
 from orfeon.boosting.weighted_median import staged_weighted_median
+from orfeon.ensembles.asking import AskedMixin, VotesMixin
+from orfeon.ensembles.combination import OWN, Combine, CombinesMixin
 from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
-from orfeon.ensembles.voting import AskedMixin, VotesMixin
 from orfeon.forest import Forest
 from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 
@@ -67,9 +68,12 @@ class _WeightedMembers(AskedMixin):
 
 
 class WeightedVoteMixin(
-    StagedClassifierMixin, VotesMixin, TabularClassifierMixin, _WeightedMembers
+    StagedClassifierMixin, VotesMixin, CombinesMixin, TabularClassifierMixin, _WeightedMembers
 ):
     """The decision of classifiers whose votes, or class supports, are weighted."""
+
+    _plain_rule: ClassVar[Combine] = OWN
+    combine: Combine = OWN
 
     _hears: ClassVar[Hears] = "votes"
 
@@ -90,7 +94,7 @@ class WeightedVoteMixin(
 
     def _vote_weights(self) -> Floats | None:
         super()._vote_weights()  # it refuses where there is no vote
-        return self.member_weights_
+        return self.member_weights_ if self._is_own else None
 
     def _as_decision(self, sums: Floats) -> Floats:
         return sums[:, 1] - sums[:, 0] if sums.shape[1] == 2 else sums.copy()
@@ -112,10 +116,12 @@ class WeightedVoteMixin(
             With two classes the sum for the second minus that for the first, which is the real
             output F of the additive model; else the sum for each class.
         """
+        if not self._is_own:
+            return self._as_decision(self._decide_by_rule(X))
         return self._as_decision(self._sums(X))
 
     def predict_proba(self, X: Any) -> Floats:
-        """Share of each class in the weighted vote.
+        """Share of each class in the weighted vote, unless ``combine`` says otherwise.
 
         Parameters
         ----------
@@ -127,6 +133,8 @@ class WeightedVoteMixin(
         ndarray of shape (n_rows, n_classes)
             Shares, in the order of ``classes_``.
         """
+        if not self._is_own:
+            return self._decide_by_rule(X)
         return self._as_shares(self._sums(X), self._total_vote)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -142,7 +150,7 @@ class WeightedVoteMixin(
         ndarray of shape (n_rows,)
             Classes; the first of those that are tied.
         """
-        sums = self._sums(X)
+        sums = self._sums(X) if self._is_own else self._decide_by_rule(X)
         return np.asarray(self.classes_[np.argmax(sums, axis=1)])
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
@@ -158,6 +166,9 @@ class WeightedVoteMixin(
         ndarray of shape (n_rows,) or (n_rows, n_classes)
             Sums.
         """
+        if not self._is_own:
+            yield from map(self._as_decision, self._staged_by_rule(X))
+            return
         for tally in self._stages(self._rows(X)):
             yield self._as_decision(with_ties(tally.sums, tally.total))
 
@@ -174,6 +185,9 @@ class WeightedVoteMixin(
         ndarray of shape (n_rows, n_classes)
             Shares.
         """
+        if not self._is_own:
+            yield from self._staged_by_rule(X)
+            return
         for tally in self._stages(self._rows(X)):
             yield self._as_shares(with_ties(tally.sums, tally.total), tally.total)
 
@@ -190,6 +204,10 @@ class WeightedVoteMixin(
         ndarray of shape (n_rows,)
             Classes.
         """
+        if not self._is_own:
+            for shares in self._staged_by_rule(X):
+                yield self.classes_[np.argmax(shares, axis=1)]
+            return
         for tally in self._stages(self._rows(X)):
             yield self.classes_[tally.decide()]
 

@@ -31,12 +31,12 @@ from orfeon.boosting.majority_of_three import (
     decide,
     filtering_error,
 )
+from orfeon.ensembles.asking import VotesMixin
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.ensemble import Ensemble
 from orfeon.ensembles.perturbation import Examples, Perturbation, member_generator
 from orfeon.ensembles.sampling import sample_size
 from orfeon.ensembles.training import EstimatorTraining, Recipe, TreeTraining
-from orfeon.ensembles.voting import VotesMixin
 from orfeon.members import EstimatorMembers, concatenate
 from orfeon.progress import Progress, report_progress
 from orfeon.seeding import Purpose, seed_sequence

@@ -19,11 +19,11 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.boosting_igp import Boosting, BoostingIGPClassifier
+from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OF_TREES, OfIGPTrees
 from orfeon.ensembles.perturbation import Examples
 from orfeon.ensembles.training import Recipe, Trained
-from orfeon.ensembles.voting import Combine
 from orfeon.forest import Forest
 from orfeon.importance import impurity_importances
 from orfeon.members import CommitteeMembers
@@ -176,7 +176,9 @@ class IGPCommitteesClassifier(OfIGPTrees):
 
     def _member(self, index: int) -> Any:
         given = {name: getattr(self, name) for name in OF_TREES}
-        committee = BoostingIGPClassifier(self.n_estimators, **given, combine=self.combine)
+        # Within a committee nothing is learnt: trees vote, or their shares are averaged.
+        within = "soft" if self._rule_name == "soft" else "majority"
+        committee = BoostingIGPClassifier(self.n_estimators, **given, combine=within)
         committee.members_ = self.members_.committees[index]
         self._hand_over(committee)
         committee.estimator_ = self.estimator_

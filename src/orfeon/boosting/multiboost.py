@@ -16,10 +16,11 @@ import numpy.typing as npt
 from sklearn.utils._param_validation import Interval
 
 from orfeon.boosting.adaboost import AdaBoostScheme
-from orfeon.boosting.base import BOOSTED, BoostedEnsemble
+from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
 from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import Judgement, Scheme
+from orfeon.ensembles.combination import OWN, Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 from orfeon.ensembles.wagging import poisson_weights
@@ -143,6 +144,7 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
     n_committees : int, optional
         How many committees; the whole part of the square root of ``n_estimators`` by default.
     <sampling>
+    <combine_boosted>
     <stopping>
     <fitting>
 
@@ -173,6 +175,7 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BOOSTED,
+        **VOTED,
         "n_committees": [Interval(Integral, 1, None, closed="left"), None],
     }
 
@@ -183,6 +186,7 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
         *,
         n_committees: int | None = None,
         sampling: Sampling = "weights",
+        combine: Combine = OWN,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -195,6 +199,7 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
         self.n_estimators = n_estimators
         self.n_committees = n_committees
         self.sampling = sampling
+        self.combine = combine
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

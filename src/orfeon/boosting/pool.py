@@ -23,13 +23,14 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.adaboost import AdaBoostScheme
-from orfeon.boosting.base import STOPPING, BoostedEnsemble
+from orfeon.boosting.base import STOPPING, VOTED, BoostedEnsemble
 from orfeon.boosting.bounded import BoundsMixin
 from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.given_pool import PoolLearner, read_pool
 from orfeon.boosting.loop import Learner, Run, Scheme
 from orfeon.boosting.stump_pool import StumpLearner, StumpPool
 from orfeon.ensembles.base import ENSEMBLE
+from orfeon.ensembles.combination import OWN, Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 from orfeon.members import LazyView
@@ -59,6 +60,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         distinct values. By default there is one between any two values.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Of the stumps: which attributes are categorical; "auto" goes by their types.
+    <combine_boosted>
     <stopping>
     <fitting>
 
@@ -106,6 +108,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
         **STOPPING,
+        **VOTED,
         "pool": "no_validation",
         "n_thresholds": [Interval(Integral, 1, None, closed="left"), None],
         "categorical_features": LIMITS["categorical_features"],
@@ -121,6 +124,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         *,
         n_thresholds: int | None = None,
         categorical_features: Any = "auto",
+        combine: Combine = OWN,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -133,6 +137,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         self.n_estimators = n_estimators
         self.n_thresholds = n_thresholds
         self.categorical_features = categorical_features
+        self.combine = combine
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

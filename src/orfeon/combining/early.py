@@ -432,8 +432,8 @@ def _read(ensemble: Any, X: Any) -> _Panel:
         raise ValueError("X is None; give the rows that the ensemble is to decide about.")
     if is_ours:
         return _Panel(
-            ensemble.members_, ensemble._rows(X), ensemble.classes_,
-            getattr(ensemble, "combine", "majority"), ask=ensemble._ask,
+            ensemble.members_, ensemble._rows(X), ensemble.classes_, _how(ensemble),
+            ask=ensemble._ask,
             weights=ensemble._vote_weights() if hasattr(ensemble, "_vote_weights") else None,
         )  # fmt: skip
     if isinstance(ensemble, Forest | CommitteeMembers):
@@ -442,6 +442,20 @@ def _read(ensemble: Any, X: Any) -> _Panel:
     if X.shape[0] == 0:
         raise ValueError(f"X has shape {X.shape}; it needs at least one row.")
     return _Panel(ensemble, X, np.arange(ensemble.n_classes))
+
+
+def _how(ensemble: Any) -> str:
+    """Whether an ensemble counts votes or sums supports; other rules cannot be decided early."""
+    combine = getattr(ensemble, "combine", "majority")
+    name = combine if isinstance(combine, str) else combine.name
+    if name == "soft":
+        return "soft"
+    if name not in ("majority", "plurality", "own"):
+        raise ValueError(
+            f"combine={combine!r} is not a sum over members that can be bounded before all are "
+            'asked; those of "majority", "plurality" and "soft" can.'
+        )
+    return "majority"
 
 
 def _inner(ensemble: Any) -> Any:

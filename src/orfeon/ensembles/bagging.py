@@ -21,6 +21,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
+from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance, LeavingOut
 from orfeon.ensembles.perturbation import Examples, Perturbation
@@ -34,8 +35,8 @@ from orfeon.ensembles.training import Recipe
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
+    REGRESSOR,
     AveragingRegressorMixin,
-    Combine,
     VotingClassifierMixin,
 )
 from orfeon.seeding import Purpose, branch
@@ -201,6 +202,7 @@ class BaggingRegressor(AveragingRegressorMixin, _Bagging):
     <estimator>
     <n_estimators>
     <bootstrap>
+    <combine_numbers>
     <leaving_out>
     <fitting>
 
@@ -219,6 +221,11 @@ class BaggingRegressor(AveragingRegressorMixin, _Bagging):
     0.7
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_Bagging._parameter_constraints,
+        **REGRESSOR,
+    }
+
     def __init__(
         self,
         estimator: Any = None,
@@ -226,6 +233,7 @@ class BaggingRegressor(AveragingRegressorMixin, _Bagging):
         *,
         bootstrap: Bootstrap = True,
         max_samples: float = 1.0,
+        combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
         warm_start: bool = False,
@@ -237,6 +245,7 @@ class BaggingRegressor(AveragingRegressorMixin, _Bagging):
         self.n_estimators = n_estimators
         self.bootstrap = bootstrap
         self.max_samples = max_samples
+        self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
         self.warm_start = warm_start

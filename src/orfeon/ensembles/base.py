@@ -137,7 +137,9 @@ class IndependentEnsemble(Ensemble):
             if recipe.keep_seen:
                 earlier = self._seen_before(recipe)
                 seen = np.concatenate([*earlier, *(block.seen for block in blocks)])
+            self._forget_decider()
             self._finish(data, recipe, seen)
+            self._learn_by_folds(X, y, sample_weight)
         return self
 
     def _train(

@@ -19,9 +19,29 @@ _TEXTS = {
         Number of members.
 """,
     "combine": """
-    combine : {"majority", "soft"}, default="majority"
-        Whether members vote, or their class supports are averaged; ``predict_proba`` is the vote
-        shares or the averaged supports.
+    combine : str or CombiningRule, default="majority"
+        How the members' answers become a decision, and what ``predict_proba`` gives the shares of:
+        "majority" (or "plurality") counts votes and "soft" averages class supports; "product",
+        "max", "min", "median" and "trimmed_mean" combine supports otherwise; "weighted" votes
+        (log-odds of being right), "naive_bayes" and "model_averaging" learn from answers on
+        examples that members did not see: those left out, or else those of five folds that the
+        ensemble is trained without, one after the other. A rule of :mod:`orfeon.combining` has
+        options.
+""",
+    "combine_boosted": """
+    combine : str or CombiningRule, default="own"
+        How the members' answers become a decision. "own" is boosting's weighted vote. Any rule for
+        classes of :mod:`orfeon.combining` can take its place: "majority", "soft", "product"...;
+        those that learn ("weighted", "naive_bayes", "model_averaging") train the ensemble again
+        without each of five folds, for all its members have seen all the examples.
+""",
+    "combine_numbers": """
+    combine : str or CombiningRule, default="mean"
+        How the members' predictions become one: "mean", "median", "trimmed_mean", "min" or "max";
+        "weighted" (by their squared errors) and "model_averaging" learn from predictions of
+        examples that members did not see: those left out, or else those of five folds that the
+        ensemble is trained without, one after the other. A rule of :mod:`orfeon.combining` has
+        options.
 """,
     "class_weight": """
     class_weight : dict, "balanced" or None, default=None

@@ -19,11 +19,12 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
+from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.sampling import draw_with_replacement
 from orfeon.ensembles.training import Recipe, Trained, TreeTraining
-from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, Combine, VotingClassifierMixin
+from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.forest import Forest
 from orfeon.schema import Schema
 from orfeon.tabular import TrainingData

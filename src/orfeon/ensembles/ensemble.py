@@ -13,6 +13,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from orfeon.ensembles.asking import slice_rows
 from orfeon.ensembles.perturbation import Examples
 from orfeon.ensembles.units import MAX_UNITS, as_units
 from orfeon.forest import Forest
@@ -141,6 +142,15 @@ class Ensemble(CallbackSupport, TabularEstimator):
             )
         return None
 
+    def _forget_decider(self) -> None:
+        """Drop what was learnt of other members."""
+
+    def _learn_by_folds(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Let the rule that decides learn, where it has not learnt yet."""
+
+    def _keep_decider(self, index: npt.NDArray[np.int64]) -> None:
+        """Keep what was learnt of some of the members only."""
+
     def _rows(self, X: Any) -> Any:
         """Rows to predict, as the members take them."""
         check_is_fitted(self, "members_")
@@ -156,8 +166,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
         n_parts = min(4 * effective_n_jobs(self.n_jobs), max(1, n_rows // 64))
         cuts = np.linspace(0, n_rows, n_parts + 1).astype(np.int64)
         parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(ask)(rows[a:b] if self._has_trees else _slice(rows, a, b))
-            for a, b in pairwise(cuts)
+            delayed(ask)(slice_rows(rows, a, b)) for a, b in pairwise(cuts)
         )
         return np.concatenate(parts, axis=axis)
 
@@ -263,7 +272,3 @@ class Ensemble(CallbackSupport, TabularEstimator):
         for row, attributes, estimator in zip(each, chosen, members.estimators, strict=True):
             row[attributes] += estimator.feature_importances_
         return np.asarray(np.average(each, axis=0, weights=weights))
-
-
-def _slice(X: Any, first: int, last: int) -> Any:
-    return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]

@@ -15,13 +15,14 @@ from sklearn.utils._param_validation import StrOptions
 
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
+from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
+    REGRESSOR,
     AveragingRegressorMixin,
-    Combine,
     VotingClassifierMixin,
 )
 from orfeon.trees.limits import LIMITS
@@ -149,6 +150,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
     <limits>
     <categorical_features>
     <bootstrap>
+    <combine_numbers>
     <leaving_out>
     <fitting>
 
@@ -167,6 +169,11 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
     0.77
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_ExtraTrees._parameter_constraints,
+        **REGRESSOR,
+    }
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -180,6 +187,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = False,
         max_samples: float = 1.0,
+        combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
         warm_start: bool = False,
@@ -197,6 +205,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples
+        self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
         self.warm_start = warm_start

@@ -18,9 +18,10 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
+from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Floats, Perturbation
-from orfeon.ensembles.voting import CLASSIFIER, Combine, VotingClassifierMixin
+from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
 
 

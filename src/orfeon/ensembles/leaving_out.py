@@ -15,9 +15,11 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.ensembles.base import IndependentEnsemble
+from orfeon.ensembles.combination import COUNTS, CombinesMixin
 from orfeon.ensembles.out_of_bag import (
     OutOfBag,
     left_out,
+    out_of_bag_by_rule,
     out_of_bag_classes,
     out_of_bag_predictions,
 )
@@ -36,7 +38,7 @@ LEAVING_OUT: dict[str, list[Any]] = {
 }
 
 
-class LeavingOut(IndependentEnsemble):
+class LeavingOut(CombinesMixin, IndependentEnsemble):
     """An ensemble whose members do not see all the examples."""
 
     oob_score: bool
@@ -50,7 +52,7 @@ class LeavingOut(IndependentEnsemble):
     permutation_importances_: PermutationImportances
 
     def _leaves_out(self) -> bool:
-        return self.oob_score or self.importance == "permutation"
+        return self.oob_score or self.importance == "permutation" or self._must_learn
 
     def in_bag(self, X: Any, y: Any, sample_weight: Any = None) -> npt.NDArray[Any]:
         """How often each training example is in each member's sample.
@@ -135,7 +137,9 @@ class LeavingOut(IndependentEnsemble):
         y = examples.labels[one]
         weights = np.bincount(
             np.unique(examples.rows, return_inverse=True)[1], weights=examples.sample_weights
-        )
+        ).astype(np.float64)
+        if self._must_learn:
+            self._learn_from_left_out(X, y, weights, out)
         if self.oob_score:
             self._keep_estimates(X, y, weights, out, examples.rows[one], examples.n_given)
         if self.importance == "permutation":
@@ -168,13 +172,11 @@ class LeavingOut(IndependentEnsemble):
                 UserWarning,
                 stacklevel=5,
             )
+        estimate = self._estimate(X, y, weights, out)
         if is_classifier(self):
-            soft = getattr(self, "combine", "majority") == "soft"
-            estimate = out_of_bag_classes(self.members_, X, y, weights, out, soft)
             self._keep_classes(estimate, rows, n_given)
             self.oob_score_ = 1.0 - estimate.error
         else:
-            estimate = out_of_bag_predictions(self.members_, X, y, weights, out)
             self.oob_prediction_ = np.full(n_given, np.nan)
             self.oob_prediction_[rows] = estimate.outputs[:, 0]
             known = ~np.isnan(estimate.outputs[:, 0])
@@ -185,6 +187,17 @@ class LeavingOut(IndependentEnsemble):
                 )
         self.oob_error_ = estimate.error
         self.oob_error_curve_ = estimate.error_curve
+
+    def _estimate(self, X: Any, y: Any, weights: Any, out: Any) -> OutOfBag:
+        """What is decided by those members only that did not see an example."""
+        name = self._rule_name
+        if name in (*COUNTS, "soft"):
+            return out_of_bag_classes(self.members_, X, y, weights, out, name == "soft")
+        if name == "mean":
+            return out_of_bag_predictions(self.members_, X, y, weights, out)
+        assert self._rule is not None
+        fold = self._fold_of(X, y, weights)
+        return out_of_bag_by_rule(self.members_, X, y, weights, out, self._rule, fold)
 
     def _keep_classes(self, estimate: OutOfBag, rows: Any, n_given: int) -> None:
         assert estimate.votes is not None

@@ -13,13 +13,14 @@ from sklearn.utils._param_validation import StrOptions
 
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
+from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
+    REGRESSOR,
     AveragingRegressorMixin,
-    Combine,
     VotingClassifierMixin,
 )
 from orfeon.trees.limits import LIMITS
@@ -164,6 +165,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
     <min_impurity_decrease>
     <categorical_features>
     <bootstrap>
+    <combine_numbers>
     <leaving_out>
     <fitting>
 
@@ -182,6 +184,11 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
     0.66
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_ObliqueForest._parameter_constraints,
+        **REGRESSOR,
+    }
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -197,6 +204,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = True,
         max_samples: float = 1.0,
+        combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
         warm_start: bool = False,
@@ -216,6 +224,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples
+        self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
         self.warm_start = warm_start

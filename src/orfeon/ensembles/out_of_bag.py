@@ -6,12 +6,15 @@ An example that every member saw has no such estimate: it is NaN, not a guess. A
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.combining.rule import CombiningRule, Decider
+from orfeon.ensembles.combination import only_left_out
 from orfeon.ensembles.perturbation import Examples
 
 Floats = npt.NDArray[np.float64]
@@ -67,7 +70,9 @@ def left_out(seen: Mask, examples: Examples) -> tuple[Mask, npt.NDArray[np.int64
     --------
     >>> import numpy as np
     >>> from orfeon.ensembles.out_of_bag import left_out
-    >>> from orfeon.ensembles.perturbation import Examples
+    >>> from orfeon.combining.rule import CombiningRule, Decider
+    from orfeon.ensembles.combination import only_left_out
+    from orfeon.ensembles.perturbation import Examples
     >>> examples = Examples(np.zeros(3, int), np.ones(3), 1, 1, rows=np.array([4, 4, 7]), n_given=9)
     >>> left_out(np.array([[False, True, False]]), examples)
     (array([[False,  True]]), array([0, 2]))
@@ -158,6 +163,68 @@ def out_of_bag_predictions(members: Any, X: Any, y: Floats, weights: Floats, out
             curve[t] = _weighted_mean((mean - y) ** 2, weights, asked > 0)
     outputs = np.where(asked > 0, sums / np.maximum(asked, 1), np.nan)
     return OutOfBag(None, outputs[:, None], curve)
+
+
+def out_of_bag_by_rule(
+    members: Any,
+    X: Any,
+    y: npt.NDArray[Any],
+    weights: Floats,
+    out: Mask,
+    rule: CombiningRule,
+    fold: npt.NDArray[np.int64],
+) -> OutOfBag:
+    """Out-of-bag answers combined by a rule, and the error of that.
+
+    Parameters
+    ----------
+    members, X, y, weights, out
+        As for :func:`out_of_bag_classes`; targets in regression.
+    rule : CombiningRule
+        The rule. One that learns decides on each fold by what it learnt from the others: its error
+        is not that of examples it has learnt from.
+    fold : ndarray of shape (n_rows,)
+        Fold of each row.
+
+    Returns
+    -------
+    OutOfBag
+        Over these rows.
+    """
+    n_classes = members.n_classes
+    votes = only_left_out(members.votes(X), out, n_classes) if n_classes else None
+    said = votes
+    if votes is None or rule.reads == "supports":
+        supports = members.supports(X)
+        said = only_left_out(supports if n_classes else supports[:, :, 0], out, n_classes)
+    assert said is not None
+    outputs = np.full((len(y), max(n_classes, 1)), np.nan)
+    losses = np.zeros(out.shape)
+    asked = np.logical_or.accumulate(out, axis=0)
+    for part in [fold == f for f in np.unique(fold)] if rule.learns else [asked[-1]]:
+        rest = ~part
+        if not out[:, part].any() or (rule.learns and not out[:, rest].any()):
+            asked[:, part] = False  # nobody can decide, or nothing can be learnt to decide by
+            continue
+        decider = rule.learn(said[:, rest], y[rest], n_classes, weights[rest])
+        for loss, decided in zip(losses, _stages(decider, said[:, part], n_classes), strict=True):
+            wrong = decided.argmax(axis=1) != y[part] if n_classes else decided[:, 0] - y[part]
+            loss[part] = np.square(wrong, dtype=np.float64)
+            outputs[part] = decided
+    outputs[~asked[-1]] = np.nan
+    losses[~asked] = 0.0
+    stages = zip(losses, asked, strict=True)
+    curve = np.array([_weighted_mean(loss, weights, taken) for loss, taken in stages])
+    return OutOfBag(votes, outputs, curve)
+
+
+def _stages(decider: Decider, said: npt.NDArray[Any], n_classes: int) -> Iterator[Floats]:
+    """What the first member decides, the first two, and so on, in columns."""
+    if n_classes:
+        yield from decider.staged_shares(said, n_classes)
+    else:
+        for numbers in decider.staged_predict(said):
+            yield numbers[:, None]
 
 
 def _weighted_mean(loss: npt.NDArray[Any], weights: Floats, taken: Mask) -> float:

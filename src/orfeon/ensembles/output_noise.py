@@ -16,9 +16,10 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
+from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Perturbation
-from orfeon.ensembles.voting import AveragingRegressorMixin
+from orfeon.ensembles.voting import REGRESSOR, AveragingRegressorMixin
 from orfeon.trees import CARTRegressor
 
 
@@ -32,6 +33,7 @@ class OutputSmearingRegressor(AveragingRegressorMixin, IndependentEnsemble):
     <n_estimators>
     noise : float, default=1.0
         Standard deviation of the noise, in standard deviations of the targets.
+    <combine_numbers>
     <fitting>
 
     Attributes
@@ -55,6 +57,7 @@ class OutputSmearingRegressor(AveragingRegressorMixin, IndependentEnsemble):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
         **ESTIMATOR,
+        **REGRESSOR,
         "noise": [Interval(Real, 0.0, None, closed="left")],
     }
 
@@ -64,6 +67,7 @@ class OutputSmearingRegressor(AveragingRegressorMixin, IndependentEnsemble):
         n_estimators: int = 100,
         *,
         noise: float = 1.0,
+        combine: Combine = "mean",
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -72,6 +76,7 @@ class OutputSmearingRegressor(AveragingRegressorMixin, IndependentEnsemble):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.noise = noise
+        self.combine = combine
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

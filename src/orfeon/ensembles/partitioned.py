@@ -26,6 +26,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
+from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance, LeavingOut
 from orfeon.ensembles.perturbation import Examples, Perturbation, member_generator
@@ -33,8 +34,8 @@ from orfeon.ensembles.sampling import draw_with_replacement
 from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
 from orfeon.ensembles.voting import (
     CLASSIFIER,
+    REGRESSOR,
     AveragingRegressorMixin,
-    Combine,
     VotingClassifierMixin,
 )
 from orfeon.growth.blocks import run_in_blocks
@@ -173,6 +174,11 @@ class _Partitioned(LeavingOut):
     def _add_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         """Train the members of one more chunk."""
         begins = not hasattr(self, "members_")
+        if self._must_learn:
+            raise ValueError(
+                f"combine={self.combine!r} learns from answers on examples that members did not "
+                "see, and no chunk is kept to ask them about; use fit, or another rule."
+            )
         self._expect_classes(classes, begins)
         if begins:
             self.estimator_ = self._base()
@@ -338,6 +344,7 @@ class PartitionedRegressor(AveragingRegressorMixin, _Partitioned):
     n_estimators : int, default=1
         Members trained on each part or chunk: one on all its examples, several on bootstrap samples
         of it.
+    <combine_numbers>
     <leaving_out>
     n_jobs : int, optional
         Threads (processes for base learners other than trees), through joblib. The model does not
@@ -364,12 +371,18 @@ class PartitionedRegressor(AveragingRegressorMixin, _Partitioned):
     0.77
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_Partitioned._parameter_constraints,
+        **REGRESSOR,
+    }
+
     def __init__(
         self,
         estimator: Any = None,
         *,
         n_partitions: int = 10,
         n_estimators: int = 1,
+        combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
         n_jobs: int | None = None,
@@ -379,6 +392,7 @@ class PartitionedRegressor(AveragingRegressorMixin, _Partitioned):
         self.estimator = estimator
         self.n_partitions = n_partitions
         self.n_estimators = n_estimators
+        self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
         self.n_jobs = n_jobs

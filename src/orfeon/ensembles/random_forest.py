@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
+from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance
 from orfeon.ensembles.perturbation import Examples, Perturbation
@@ -23,8 +24,8 @@ from orfeon.ensembles.subspace import draw_attributes
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
+    REGRESSOR,
     AveragingRegressorMixin,
-    Combine,
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
@@ -188,6 +189,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
     <min_impurity_decrease>
     <categorical_features>
     <bootstrap>
+    <combine_numbers>
     <leaving_out>
     <fitting>
 
@@ -206,6 +208,11 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
     0.65
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_RandomForest._parameter_constraints,
+        **REGRESSOR,
+    }
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -221,6 +228,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = True,
         max_samples: float = 1.0,
+        combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
         warm_start: bool = False,
@@ -240,6 +248,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples
+        self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
         self.warm_start = warm_start

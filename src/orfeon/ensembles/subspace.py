@@ -15,12 +15,13 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
+from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.voting import (
     CLASSIFIER,
+    REGRESSOR,
     AveragingRegressorMixin,
-    Combine,
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
@@ -143,6 +144,7 @@ class RandomSubspaceRegressor(AveragingRegressorMixin, _RandomSubspace):
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default=0.5
         Attributes drawn for each member: a number, a share or a rule; ``None`` for all.
+    <combine_numbers>
     <fitting>
 
     Attributes
@@ -158,12 +160,18 @@ class RandomSubspaceRegressor(AveragingRegressorMixin, _RandomSubspace):
     100
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_RandomSubspace._parameter_constraints,
+        **REGRESSOR,
+    }
+
     def __init__(
         self,
         estimator: Any = None,
         n_estimators: int = 100,
         *,
         max_features: Any = 0.5,
+        combine: Combine = "mean",
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -172,6 +180,7 @@ class RandomSubspaceRegressor(AveragingRegressorMixin, _RandomSubspace):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.max_features = max_features
+        self.combine = combine
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -1,64 +1,40 @@
-"""From the members' answers to a decision: votes for classes, means for numbers."""
+"""From the members' answers to a decision: votes for classes, means for numbers, other rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import StrOptions
 
+from orfeon.combining.rule import CombiningRule, rules_for
+from orfeon.ensembles.asking import VotesMixin
+from orfeon.ensembles.combination import COUNTS, Combine, CombinesMixin
 from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
 from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 
 Floats = npt.NDArray[np.float64]
-Combine = Literal["majority", "soft"]
 
 #: Members asked at once when stages are wanted.
 _BLOCK = 32
 
 CLASSIFIER: dict[str, list[Any]] = {
-    "combine": [StrOptions({"majority", "soft"})],
+    "combine": [StrOptions(set(rules_for("classification"))), CombiningRule],
+}
+REGRESSOR: dict[str, list[Any]] = {
+    "combine": [StrOptions(set(rules_for("regression"))), CombiningRule],
 }
 CLASS_WEIGHT: dict[str, list[Any]] = {"class_weight": [dict, StrOptions({"balanced"}), None]}
 
 
-class AskedMixin:
-    """The members, and how an ensemble asks them about rows."""
+class VotingClassifierMixin(
+    StagedClassifierMixin, VotesMixin, CombinesMixin, TabularClassifierMixin
+):
+    """The decision of an ensemble of classifiers: a vote, or what another rule makes of it."""
 
-    members_: Any
-
-    if TYPE_CHECKING:
-
-        def _rows(self, X: Any) -> Any: ...
-        def _ask(self, ask: Callable[[Any], Any], rows: Any, axis: int) -> Any: ...
-
-
-class VotesMixin(AskedMixin):
-    """Members that each vote for a class."""
-
-    def votes(self, X: Any) -> npt.NDArray[np.int32]:
-        """Class that each member votes for.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Indices into ``classes_``.
-        """
-        rows = self._rows(X)
-        return np.asarray(self._ask(self.members_.votes, rows, 1))
-
-
-class VotingClassifierMixin(StagedClassifierMixin, VotesMixin, TabularClassifierMixin):
-    """The decision of an ensemble of classifiers: a vote, or averaged class supports."""
-
-    combine: Combine
+    _plain_rule: ClassVar[Combine] = "majority"
 
     def vote_shares(self, X: Any) -> Floats:
         """Share of the members that vote for each class.
@@ -94,7 +70,7 @@ class VotingClassifierMixin(StagedClassifierMixin, VotesMixin, TabularClassifier
         return np.asarray(self._ask(self.members_.mean_supports, rows, 0))
 
     def predict_proba(self, X: Any) -> Floats:
-        """Vote shares, or averaged class supports with ``combine="soft"``.
+        """Shares of the classes by the rule ``combine``: of the votes, unless it says otherwise.
 
         Parameters
         ----------
@@ -106,10 +82,14 @@ class VotingClassifierMixin(StagedClassifierMixin, VotesMixin, TabularClassifier
         ndarray of shape (n_rows, n_classes)
             Shares, in the order of ``classes_``.
         """
-        return self.mean_supports(X) if self.combine == "soft" else self.vote_shares(X)
+        if self._rule_name in COUNTS:
+            return self.vote_shares(X)
+        if self._rule_name == "soft":
+            return self.mean_supports(X)
+        return self._decide_by_rule(X)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of most votes, or of the largest mean support with ``combine="soft"``.
+        """The class of the largest share: of the votes, unless ``combine`` says otherwise.
 
         Parameters
         ----------
@@ -137,14 +117,18 @@ class VotingClassifierMixin(StagedClassifierMixin, VotesMixin, TabularClassifier
         ndarray of shape (n_rows, n_classes)
             Shares.
         """
+        is_soft = self._rule_name == "soft"
+        if not is_soft and self._rule_name not in COUNTS:
+            yield from self._staged_by_rule(X)
+            return
         rows = self._rows(X)
         sums = np.zeros((rows.shape[0], self.n_classes_))
         everyone = np.arange(rows.shape[0])
         for first in range(0, len(self.members_), _BLOCK):
             some = self.members_.subset(range(first, min(first + _BLOCK, len(self.members_))))
-            said = some.supports(rows) if self.combine == "soft" else some.votes(rows)
+            said = some.supports(rows) if is_soft else some.votes(rows)
             for k, one in enumerate(said):
-                if self.combine == "soft":
+                if is_soft:
                     sums += one
                 else:
                     sums[everyone, one] += 1.0
@@ -167,8 +151,10 @@ class VotingClassifierMixin(StagedClassifierMixin, VotesMixin, TabularClassifier
             yield self.classes_[np.argmax(shares, axis=1)]
 
 
-class AveragingRegressorMixin(StagedRegressorMixin, AskedMixin, TabularRegressorMixin):
-    """The decision of an ensemble of regressors: the mean of their predictions."""
+class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegressorMixin):
+    """The decision of an ensemble of regressors: the mean, or what another rule makes of them."""
+
+    _plain_rule: ClassVar[Combine] = "mean"
 
     def predictions(self, X: Any) -> Floats:
         """What each member predicts.
@@ -187,7 +173,7 @@ class AveragingRegressorMixin(StagedRegressorMixin, AskedMixin, TabularRegressor
         return np.asarray(self._ask(self.members_.supports, rows, 1)[:, :, 0])
 
     def predict(self, X: Any) -> Floats:
-        """The mean of the members' predictions.
+        """The mean of the members' predictions, unless ``combine`` says otherwise.
 
         Parameters
         ----------
@@ -199,11 +185,13 @@ class AveragingRegressorMixin(StagedRegressorMixin, AskedMixin, TabularRegressor
         ndarray of shape (n_rows,)
             Predictions.
         """
+        if self._rule_name != "mean":
+            return self._decide_by_rule(X)
         rows = self._rows(X)
         return np.asarray(self._ask(self.members_.mean_supports, rows, 0)[:, 0])
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
-        """Mean prediction of the first member, of the first two, and so on.
+        """Prediction of the first member, of the first two, and so on.
 
         Parameters
         ----------
@@ -215,6 +203,9 @@ class AveragingRegressorMixin(StagedRegressorMixin, AskedMixin, TabularRegressor
         ndarray of shape (n_rows,)
             Predictions.
         """
+        if self._rule_name != "mean":
+            yield from self._staged_by_rule(X)
+            return
         rows = self._rows(X)
         sums = np.zeros(rows.shape[0])
         for first in range(0, len(self.members_), _BLOCK):

@@ -19,13 +19,14 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
+from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance, LeavingOut
 from orfeon.ensembles.perturbation import Examples, Floats, Perturbation
 from orfeon.ensembles.voting import (
     CLASSIFIER,
+    REGRESSOR,
     AveragingRegressorMixin,
-    Combine,
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
@@ -195,6 +196,7 @@ class WaggingRegressor(AveragingRegressorMixin, _Wagging):
         left out; or weights of the continuous Poisson (exponential) distribution, which leave none.
     scale : float, default=2.0
         Standard deviation of the gaussian noise.
+    <combine_numbers>
     <leaving_out>
     <fitting>
 
@@ -213,6 +215,11 @@ class WaggingRegressor(AveragingRegressorMixin, _Wagging):
     0.69
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_Wagging._parameter_constraints,
+        **REGRESSOR,
+    }
+
     def __init__(
         self,
         estimator: Any = None,
@@ -220,6 +227,7 @@ class WaggingRegressor(AveragingRegressorMixin, _Wagging):
         *,
         noise: Noise = "gaussian",
         scale: float = 2.0,
+        combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
         warm_start: bool = False,
@@ -231,6 +239,7 @@ class WaggingRegressor(AveragingRegressorMixin, _Wagging):
         self.n_estimators = n_estimators
         self.noise = noise
         self.scale = scale
+        self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
         self.warm_start = warm_start

@@ -23,11 +23,12 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
+from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.leaving_out import Importance, LeavingOut
 from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.training import Recipe
-from orfeon.ensembles.voting import CLASSIFIER, Combine, VotingClassifierMixin
+from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.imbalance.metrics import least_weighty
 from orfeon.seeding import Purpose, branch
 from orfeon.trees import CARTClassifier

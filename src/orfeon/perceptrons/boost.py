@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import StrOptions
 from orfeon.boosting.adaboost import AdaBoostClassifier, AdaBoostScheme, Algorithm, OnFailure
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import Hears, Judgement, Scheme
+from orfeon.ensembles.combination import OWN, Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 from orfeon.perceptrons import p_delta
@@ -157,6 +158,7 @@ class PPBoostClassifier(AdaBoostClassifier):
         bootstrap sample.
     min_weight : float, default=0.0
         The weights, which sum to 1, do not fall below this.
+    <combine_boosted>
     <stopping>
     <fitting>
 
@@ -222,6 +224,7 @@ class PPBoostClassifier(AdaBoostClassifier):
         sampling: Sampling = "weights",
         on_failure: OnFailure = "restart",
         min_weight: float = 0.0,
+        combine: Combine = OWN,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -238,6 +241,7 @@ class PPBoostClassifier(AdaBoostClassifier):
         self.sampling = sampling
         self.on_failure = on_failure
         self.min_weight = min_weight
+        self.combine = combine
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

@@ -30,7 +30,7 @@ LIMITS: dict[str, list[Any]] = {
         None,
     ],
     "categorical_features": [StrOptions({"auto"}), "array-like", Iterable, None],
-    "random_state": ["random_state", np.random.Generator],
+    "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
 }
 
 

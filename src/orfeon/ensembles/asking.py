@@ -1,0 +1,66 @@
+"""How an ensemble asks its members about rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+class AskedMixin:
+    """The members, and how an ensemble asks them about rows."""
+
+    members_: Any
+    _sequence: np.random.SeedSequence
+
+    if TYPE_CHECKING:
+
+        def _rows(self, X: Any) -> Any: ...
+        def _ask(self, ask: Callable[[Any], Any], rows: Any, axis: int) -> Any: ...
+
+
+class VotesMixin(AskedMixin):
+    """Members that each vote for a class."""
+
+    def votes(self, X: Any) -> npt.NDArray[np.int32]:
+        """Class that each member votes for.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Indices into ``classes_``.
+        """
+        rows = self._rows(X)
+        return np.asarray(self._ask(self.members_.votes, rows, 1))
+
+
+def slice_rows(X: Any, first: int, last: int) -> Any:
+    """Rows that follow each other.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
+        Rows.
+    first, last : int
+        The first of them, and the one after the last.
+
+    Returns
+    -------
+    array, sparse matrix or data frame
+        These rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.asking import slice_rows
+    >>> slice_rows(np.array([[1], [2], [3]]), 1, 3).tolist()
+    [[2], [3]]
+    """
+    return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]

@@ -1,0 +1,267 @@
+"""What members say, combined by a rule; one that learns is given answers that are honest.
+
+Rules that learn (weights, confusion matrices) need answers on examples that the members were not
+trained on. Ensembles that leave examples out have them: the out-of-bag answers. The others are
+trained again without each of a few folds, which the member at the same place is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from orfeon.combining.rule import CombiningRule, Decider, as_combining_rule
+from orfeon.ensembles.asking import AskedMixin, slice_rows
+from orfeon.ensembles.perturbation import member_generator
+from orfeon.ensembles.setting_aside import deal_folds, hash_examples
+from orfeon.seeding import Purpose
+from orfeon.tabular import class_codes
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+#: A rule, or the name of one.
+Combine = str | CombiningRule
+
+#: As the method itself decides, where that is none of the rules.
+OWN = "own"
+#: Rules whose shares are those of the votes.
+COUNTS = ("majority", "plurality")
+#: Folds that an ensemble is trained without, one after the other, for a rule to learn from.
+N_FOLDS = 5
+#: Answers that are looked at in one go.
+_ANSWERS = 1 << 23
+
+
+class CombinesMixin(AskedMixin):
+    """Members whose answers are combined by ``combine``."""
+
+    #: How a copy decides that is trained for its members alone.
+    _plain_rule: ClassVar[Combine]
+
+    combine: Combine
+    _learnt: tuple[CombiningRule, Decider] | None = None
+
+    @property
+    def _rule(self) -> CombiningRule | None:
+        """The rule; None where the method decides in its own way."""
+        return None if self._is_own else as_combining_rule(self.combine)
+
+    @property
+    def _rule_name(self) -> str:
+        return self.combine if isinstance(self.combine, str) else self.combine.name
+
+    @property
+    def _is_own(self) -> bool:
+        return self._rule_name == OWN
+
+    @property
+    def decider_(self) -> Decider:
+        """What decides: the rule with all that it has learnt."""
+        rule = self._rule
+        if rule is None:
+            raise AttributeError(
+                f'combine="own" decides as {type(self).__name__} does, without a decider_.'
+            )
+        if not rule.learns:
+            return rule.learn(None, None, self._n_outputs)
+        if self._learnt is None or self._learnt[0] != rule:
+            raise ValueError(
+                f"combine={self.combine!r} has to learn from answers on examples that the members "
+                "did not see, and the fit was without; call fit again."
+            )
+        return self._learnt[1]
+
+    @property
+    def _n_outputs(self) -> int:
+        """Number of classes, 0 in regression."""
+        return int(getattr(self, "n_classes_", 0))
+
+    # -- deciding ------------------------------------------------------------------------------
+
+    def _answers(self, members: Any, rows: Any, reads: str) -> npt.NDArray[Any]:
+        """What members say: votes or supports, and predictions in regression."""
+        if self._n_outputs == 0:
+            return np.asarray(members.supports(rows)[:, :, 0])
+        return np.asarray(members.votes(rows) if reads == "votes" else members.supports(rows))
+
+    def _decide_by_rule(self, X: Any) -> Floats:
+        """Shares of the classes by the rule, or predictions."""
+        decider = self.decider_
+        rows = self._rows(X)
+        return np.asarray(self._ask(lambda part: self._decide_rows(decider, part), rows, 0))
+
+    def _decide_rows(self, decider: Decider, rows: Any) -> Floats:
+        n_rows = rows.shape[0]
+        step = max(1, _ANSWERS // (len(self.members_) * max(self._n_outputs, 1)))
+        parts = []
+        for first in range(0, n_rows, step):
+            part = slice_rows(rows, first, min(first + step, n_rows))
+            said = self._answers(self.members_, part, decider.reads)
+            n_classes = self._n_outputs
+            parts.append(decider.shares(said, n_classes) if n_classes else decider.predict(said))
+        return np.concatenate(parts)
+
+    def _staged_by_rule(self, X: Any) -> Iterator[Floats]:
+        """Shares, or predictions, of the first member, of the first two, and so on."""
+        decider = self.decider_
+        said = self._answers(self.members_, self._rows(X), decider.reads)
+        if self._n_outputs:
+            yield from decider.staged_shares(said, self._n_outputs)
+        else:
+            yield from decider.staged_predict(said)
+
+    # -- learning ------------------------------------------------------------------------------
+
+    @property
+    def _must_learn(self) -> bool:
+        rule = self._rule
+        return rule is not None and rule.learns
+
+    def _forget_decider(self) -> None:
+        self._learnt = None
+
+    def _keep_decider(self, index: Integers) -> None:
+        """Keep what was learnt of some of the members only."""
+        if self._learnt is not None:
+            rule, decider = self._learnt
+            self._learnt = rule, decider.subset(index)
+
+    def _learn(self, said: npt.NDArray[Any], y: npt.NDArray[Any], weights: Floats) -> None:
+        rule = self._rule
+        assert rule is not None
+        self._learnt = rule, rule.learn(said, y, self._n_outputs, weights)
+
+    def _learn_from_left_out(
+        self, rows: Any, y: npt.NDArray[Any], weights: Floats, out: npt.NDArray[np.bool_]
+    ) -> None:
+        """Learn from what members say of examples that they did not see."""
+        rule = self._rule
+        assert rule is not None
+        hashes = hash_examples(rows, np.unique(y, return_inverse=True)[1])
+        group = np.unique(hashes, return_inverse=True)[1]
+        out = ~seen_with_copies(~out, group)
+        if out.any():  # otherwise folds are taken
+            said = self._answers(self.members_, rows, rule.reads)
+            self._learn(only_left_out(said, out, self._n_outputs), y, weights)
+
+    def _learn_by_folds(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Learn from the members of other ensembles, each trained without a fold."""
+        if not self._must_learn or self._learnt is not None:
+            return
+        reader: Any = copy(self)
+        X, y, weights, *_ = reader._read_examples(X, y, sample_weight)
+        target = class_codes(y, reader.classes_) if self._n_outputs else np.asarray(y, float)
+        fold = self._fold_of(X, target, weights)
+        rule = self._rule
+        assert rule is not None
+        said = self._no_answers(rule.reads, len(y))
+        for number in np.unique(fold):
+            train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+            if len(train):
+                other = self._without_learning()
+                other.fit(_safe_indexing(X, train), y[train], weights[train])
+                answers = self._foreign(other, _safe_indexing(X, test), rule.reads)
+                n_both = min(len(answers), len(said))
+                said[:n_both, test] = answers[:n_both]
+        self._learn(said, target, weights)
+
+    def _fold_of(self, X: Any, target: npt.NDArray[Any], weights: Floats) -> Integers:
+        """A fold for each example, by what it is: copies of one are in the same."""
+        ranks = np.unique(target, return_inverse=True)[1]
+        rng = member_generator(self._sequence, Purpose.COMBINING)
+        return deal_folds(
+            hash_examples(X, ranks), ranks, weights, N_FOLDS, rng, by_class=self._n_outputs > 0
+        )
+
+    def _no_answers(self, reads: str, n_rows: int) -> npt.NDArray[Any]:
+        n_members, n_classes = len(self.members_), self._n_outputs
+        if n_classes and reads == "votes":
+            return np.full((n_members, n_rows), -1, np.int32)
+        shape = (n_members, n_rows, n_classes) if n_classes else (n_members, n_rows)
+        return np.full(shape, np.nan)
+
+    def _without_learning(self) -> Any:
+        """An ensemble like this one, not fitted, whose members are drawn in the same way."""
+        other: Any = clone(self)
+        given = other.get_params(deep=False)
+        quiet = {"oob_score": False, "importance": "impurity", "warm_start": False, "verbose": 0}
+        other.set_params(**{name: value for name, value in quiet.items() if name in given})
+        other.set_params(combine=self._plain_rule)
+        other.random_state = self._sequence
+        return other
+
+    def _foreign(self, other: Any, X: Any, reads: str) -> npt.NDArray[Any]:
+        """What the members of another ensemble say, in the classes of this one."""
+        answers = other._answers(other.members_, other._rows(X), reads)
+        if not self._n_outputs or len(other.classes_) == self._n_outputs:
+            return np.asarray(answers)
+        place = class_codes(other.classes_, self.classes_)  # type: ignore[attr-defined]
+        if reads == "votes":
+            return np.asarray(place[answers])
+        whole = np.zeros((*answers.shape[:2], self._n_outputs))
+        whole[:, :, place] = answers
+        return whole
+
+
+def seen_with_copies(seen: npt.NDArray[np.bool_], group: Integers) -> npt.NDArray[np.bool_]:
+    """Whether members saw rows or any copy of them.
+
+    Parameters
+    ----------
+    seen : ndarray of bool of shape (n_members, n_rows)
+        Which rows each member saw.
+    group : ndarray of shape (n_rows,)
+        A number for each row from 0 on, with none left out, which its copies share.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_members, n_rows)
+        The same for all copies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.combination import seen_with_copies
+    >>> seen_with_copies(np.array([[True, False, False]]), np.array([1, 0, 1]))
+    array([[ True, False,  True]])
+    """
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    return np.asarray(np.logical_or.reduceat(seen[:, order], starts, axis=1)[:, group])
+
+
+def only_left_out(
+    said: npt.NDArray[Any], out: npt.NDArray[np.bool_], n_classes: int
+) -> npt.NDArray[Any]:
+    """Answers on examples that members did not see; the others are absent.
+
+    Parameters
+    ----------
+    said : ndarray of shape (n_members, n_rows) or (n_members, n_rows, n_classes)
+        Votes or supports, or predictions in regression.
+    out : ndarray of bool of shape (n_members, n_rows)
+        Which rows each member did not see.
+    n_classes : int
+        Number of classes, 0 in regression.
+
+    Returns
+    -------
+    ndarray
+        Votes with -1, or numbers with NaN, where a member saw the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.combination import only_left_out
+    >>> only_left_out(np.array([[2, 1]]), np.array([[True, False]]), 3)
+    array([[ 2, -1]])
+    """
+    if n_classes and said.ndim == 2:
+        return np.where(out, said, -1)
+    return np.where(out if said.ndim == 2 else out[:, :, None], said, np.nan)
