@@ -1,7 +1,8 @@
 """Bias, variance and noise by literal sums over trainings and classes, in fractions.
 
 At a point x, ``said[k]`` is the share of the trainings that predict class k, and ``true[k]`` the
-probability of class k. A decomposition is a dict of its parts; ties go to the lowest class.
+probability of class k. A decomposition is a dict of its parts; ties go to the lowest class, unless
+``best`` says which of the most probable classes is to be called Bayes's.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def kong_dietterich(said: Shares, true: Shares) -> Parts:
     return {"bias": bias, "variance": error(said, true) - bias, "error": error(said, true)}
 
 
-def breiman(said: Shares, true: Shares) -> Parts:
+def breiman(said: Shares, true: Shares, best: int | None = None) -> Parts:
     """Breiman (1996): what is lost to Bayes's rule is all bias or all variance at a point.
 
     It is variance where the vote of the trainings is Bayes's class, else bias.
@@ -128,7 +129,7 @@ def breiman(said: Shares, true: Shares) -> Parts:
     >>> [str(parts[name]) for name in ("bias", "variance", "noise", "error")]
     ['1/4', '0', '1/3', '7/12']
     """
-    best = first_largest(true)
+    best = first_largest(true) if best is None else best
     right = Fraction(0)
     for q, p in zip(said, true, strict=True):
         right += q * p
@@ -142,7 +143,7 @@ def breiman(said: Shares, true: Shares) -> Parts:
     }
 
 
-def domingos(said: Shares, true: Shares) -> Parts:
+def domingos(said: Shares, true: Shares, best: int | None = None) -> Parts:
     """Domingos (2000): error = c1 noise + bias + c2 variance, for any number of classes.
 
     Examples
@@ -151,7 +152,7 @@ def domingos(said: Shares, true: Shares) -> Parts:
     >>> [str(parts[name]) for name in ("bias", "variance", "noise", "c1", "c2", "error")]
     ['1', '1/4', '1/3', '-1/2', '-1', '7/12']
     """
-    best, main = first_largest(true), first_largest(said)
+    best, main = first_largest(true) if best is None else best, first_largest(said)
     noise, variance = 1 - true[best], 1 - said[main]
     both_miss = Fraction(0)  # prediction and label agree, on another class than the best
     for k in range(len(true)):
@@ -167,7 +168,7 @@ def domingos(said: Shares, true: Shares) -> Parts:
     }  # fmt: skip
 
 
-def james(said: Shares, true: Shares) -> Parts:
+def james(said: Shares, true: Shares, best: int | None = None) -> Parts:
     """James (2003): the systematic effect of the main prediction, and the effect of variance.
 
     Examples
@@ -176,7 +177,7 @@ def james(said: Shares, true: Shares) -> Parts:
     >>> [str(parts[name]) for name in ("systematic", "effect", "noise", "error")]
     ['1/3', '-1/12', '1/3', '7/12']
     """
-    best, main = first_largest(true), first_largest(said)
+    best, main = first_largest(true) if best is None else best, first_largest(said)
     noise, of_main, of_all = 1 - true[best], 1 - true[main], error(said, true)
     return {
         "bias": Fraction(int(main != best)), "variance": 1 - said[main], "noise": noise,

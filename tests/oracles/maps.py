@@ -8,10 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from tests.oracles import branch, nested
+from tests.oracles import Node, branch
 from tests.oracles.combining import plurality, tally
-
-from orfeon.forest import Forest
 
 Vector = Sequence[Any]
 
@@ -19,42 +17,33 @@ Vector = Sequence[Any]
 # -- maps ------------------------------------------------------------------------------------------
 
 
-def votes_at(forest: Forest, point: Sequence[float]) -> list[int]:
-    """The class that each tree gives to a point.
+def answer(root: Node, point: Sequence[float]) -> int:
+    """The class that a tree gives to a point.
 
     Examples
     --------
-    >>> from orfeon.forest import NODE
-    >>> nodes = np.array([(0.5, 0, 1), (np.inf, 0, 1), (np.inf, 0, 2)], dtype=NODE)
-    >>> forest = Forest(np.array([0, 3]), nodes, np.array([2, 0, 0], np.uint16),
-    ...                 np.zeros(3, np.uint16), np.array([0, 0, 1], np.int32),
-    ...                 np.array([[2.0, 1.0], [2.0, 0.0], [0.0, 1.0]]), 2, np.zeros(2, np.int64))
-    >>> votes_at(forest, [0.5, 0.0]), votes_at(forest, [0.6, 0.0])
-    ([0], [1])
+    >>> leaves = [Node(k, 1, k, np.zeros(2), 0, np.inf, None, 0, []) for k in (0, 1)]
+    >>> root = Node(0, 0, 0, np.zeros(2), 1, 0.5, None, 0, leaves)
+    >>> answer(root, [9.0, 0.5]), answer(root, [9.0, 0.6])
+    (0, 1)
     """
-    votes = []
-    for t in range(len(forest)):
-        node = nested(forest, t)
-        while not node.is_leaf:
-            node = node.children[branch(node, np.asarray(point, dtype=np.float64))]
-        votes.append(node.label)
-    return votes
+    node = root
+    while not node.is_leaf:
+        node = node.children[branch(node, np.asarray(point, dtype=np.float64))]
+    return node.label
 
 
-def vote_map(forest: Forest, across: Vector, up: Vector) -> list[list[list[int]]]:
+def vote_map(trees: Sequence[Node], across: Vector, up: Vector) -> list[list[list[int]]]:
     """What every tree says at each point of a grid: a row for each height, a column across.
 
     Examples
     --------
-    >>> from orfeon.forest import NODE
-    >>> nodes = np.array([(0.5, 0, 1), (np.inf, 0, 1), (np.inf, 0, 2)], dtype=NODE)
-    >>> forest = Forest(np.array([0, 3]), nodes, np.array([2, 0, 0], np.uint16),
-    ...                 np.zeros(3, np.uint16), np.array([0, 0, 1], np.int32),
-    ...                 np.array([[2.0, 1.0], [2.0, 0.0], [0.0, 1.0]]), 2, np.zeros(2, np.int64))
-    >>> vote_map(forest, [0.0, 1.0, 2.0], [7.0])
-    [[[0], [1], [1]]]
+    >>> leaves = [Node(k, 1, k, np.zeros(2), 0, np.inf, None, 0, []) for k in (0, 1)]
+    >>> root = Node(0, 0, 0, np.zeros(2), 0, 0.5, None, 0, leaves)
+    >>> vote_map([root, leaves[0]], [0.0, 1.0, 2.0], [7.0])
+    [[[0, 0], [1, 0], [1, 0]]]
     """
-    return [[votes_at(forest, [x, y]) for x in across] for y in up]
+    return [[[answer(tree, [x, y]) for tree in trees] for x in across] for y in up]
 
 
 def decision_and_lead(
