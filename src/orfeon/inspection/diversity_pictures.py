@@ -1,0 +1,438 @@
+"""Pictures of diversity: the ten measures of some ensembles, and one measure of all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.inspection._figure import axes_for
+from orfeon.inspection.diversity import MEASURES, Diversity, Measure, diversity
+from orfeon.inspection.pairwise_diversity import (
+    PairwiseDiversity,
+    pair_values,
+    pairwise_diversity,
+)
+from orfeon.rendering.palette import EDGE, FAINT, INK, MUTED_INK, TRACK, class_colours
+from orfeon.votes.source import On
+
+#: Markers of ensembles: colour never says anything alone.
+_MARKERS = "o^sDv<>*"
+#: Width and height in inches of new figures: of the measures, and of the pairs.
+_SIZE, _SQUARE = (6.4, 4.6), (5.2, 4.4)
+#: Inches below which an axes has no room for numbers beside it.
+_NARROW = 4.5
+#: Ensembles up to which their numbers are written.
+_MOST_NUMBERS = 4
+#: Inches that a column of numbers has, a number at the end of a scale, and what the names of
+#: measures take from the axes.
+_COLUMN, _END, _NAMES = 0.46, 0.34, 0.6
+#: Letters that a row of the legend has room for, with a marker and gaps counted as six.
+_MOST_LETTERS = 48
+#: Share of the height of a row over which the marks of ensembles are spread.
+_SPREAD = 0.6
+#: Measures that pairs have.
+_OF_PAIRS = {name: measure for name, measure in MEASURES.items() if measure.is_pairwise}
+_OF_PAIRS["kappa"] = Measure("kappa of the votes", False, -1.0, 1.0, True)
+
+
+class DiversityDisplay:
+    """The ten measures of one ensemble or more, each on a scale that grows with diversity.
+
+    Each measure has a scale of its own, from its least diverse value on the left to its most
+    diverse on the right. Arrows say whether more of it, or less, is more diverse.
+
+    Parameters
+    ----------
+    measured : Diversity or mapping of str to Diversity
+        What is drawn, see :func:`diversity`; several with their names.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+    marks_ : dict of str to Line2D
+        Marks of each ensemble: places on the scales from 0 to 1, and rows.
+
+    See Also
+    --------
+    PairwiseDiversityDisplay : One measure of all pairs of members.
+    KappaErrorDisplay : Agreement and error of pairs.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from orfeon import AdaBoostClassifier, BaggingClassifier
+    >>> from orfeon.datasets import make_twonorm
+    >>> from orfeon.inspection.diversity_pictures import DiversityDisplay
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> ensembles = {
+    ...     "bagging": BaggingClassifier(n_estimators=20, random_state=0).fit(X, y),
+    ...     "boosting": AdaBoostClassifier(n_estimators=20, random_state=0).fit(X, y),
+    ... }
+    >>> display = DiversityDisplay.from_estimator(ensembles, X, y)
+    >>> print(display.ax_.get_title())
+    Ten measures of diversity: bagging and boosting
+    >>> bool(display.marks_["bagging"].get_xdata()[0] < display.marks_["boosting"].get_xdata()[0])
+    True
+    >>> matplotlib.pyplot.close(display.figure_)
+    """
+
+    ax_: Any
+    figure_: Any
+    marks_: dict[str, Any]
+
+    def __init__(self, measured: Diversity | Mapping[str, Diversity]) -> None:
+        self.measured = dict(measured) if isinstance(measured, Mapping) else {"members": measured}
+        if not self.measured:
+            raise ValueError("measured is empty; at least one ensemble is needed.")
+
+    @classmethod
+    def from_estimator(
+        cls,
+        ensemble: Any,
+        X: Any,
+        y: Any,
+        *,
+        name: str | None = None,
+        sample_weight: Any = None,
+        on: On = "examples",
+        ax: Any = None,
+    ) -> Self:
+        """Draw the measures of one ensemble or more.
+
+        Parameters
+        ----------
+        ensemble : fitted ensemble, or mapping of str to fitted ensembles
+            Of orfeon, or scikit-learn's, or a list of fitted estimators.
+        X : array or data frame of shape (n_examples, n_attributes)
+            Examples.
+        y : array of shape (n_examples,)
+            Their labels.
+        name : str, optional
+            Name of the ensemble; by default that of its class. A mapping has names of its own.
+        sample_weight, on
+            As for :func:`diversity`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        DiversityDisplay
+            What was drawn.
+        """
+        many = isinstance(ensemble, Mapping)
+        named = ensemble if many else {name or type(ensemble).__name__: ensemble}
+        return cls(
+            {
+                its: diversity(given, X, y, sample_weight=sample_weight, on=on)
+                for its, given in named.items()
+            }
+        ).plot(ax)
+
+    @classmethod
+    def from_votes(
+        cls,
+        votes: Any,
+        y: Any,
+        *,
+        name: str | None = None,
+        sample_weight: Any = None,
+        no_vote: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the measures from the labels that members vote for.
+
+        Parameters
+        ----------
+        votes : array of shape (n_members, n_examples), or mapping of str to such arrays
+            Votes of the members of one ensemble or more.
+        y : array of shape (n_examples,)
+            True labels.
+        name : str, optional
+            Name of the ensemble, "members" by default. A mapping has names of its own.
+        sample_weight, no_vote
+            As for :func:`diversity`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        DiversityDisplay
+            What was drawn.
+        """
+        named = votes if isinstance(votes, Mapping) else {name or "members": votes}
+        return cls(
+            {
+                its: diversity(given, None, y, sample_weight=sample_weight, no_vote=no_vote)
+                for its, given in named.items()
+            }
+        ).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        DiversityDisplay
+            The display, with what was drawn.
+        """
+        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
+        self.figure_ = ax.figure
+        self._draw_scales()
+        n = len(self.measured)
+        rows = np.arange(len(MEASURES), dtype=np.float64)
+        width = ax.get_position().width * self.figure_.get_figwidth()
+        n_columns = n if n <= _MOST_NUMBERS and width >= _NARROW else 0
+        # An inch in widths of the scales, to which all places are relative.
+        inch = 1 / max(width - _NAMES - n_columns * _COLUMN - 2 * _END, 1.0)
+        self.marks_ = {}
+        colours = class_colours(n)
+        for k, (name, found) in enumerate(self.measured.items()):
+            places = [_place(measure, getattr(found, its)) for its, measure in MEASURES.items()]
+            look = {
+                "marker": _MARKERS[k % len(_MARKERS)], "linestyle": "", "color": colours[k],
+                "markersize": 8, "markeredgecolor": "white", "clip_on": False,
+            }  # fmt: skip
+            shift = _SPREAD * ((k + 0.5) / n - 0.5)
+            (self.marks_[name],) = ax.plot(places, rows + shift, label=name, zorder=4, **look)
+            if n_columns:
+                self._write_numbers(found, 1 + inch * (_END + (k + 0.5) * _COLUMN), look)
+        ax.set_xlim(-inch * _END, 1 + inch * (_END + n_columns * _COLUMN))
+        self._label(width < _NARROW)
+        return self
+
+    def _draw_scales(self) -> None:
+        """A line for each measure, with the values at its ends, and a tick at 0 between them."""
+        for row, measure in enumerate(MEASURES.values()):
+            self.ax_.plot([0, 1], [row, row], color=TRACK, linewidth=1, zorder=2)
+            for value in (measure.lowest, 0.0, measure.highest):
+                at = _place(measure, value)
+                self.ax_.plot([at, at], [row - 0.12, row + 0.12], color=TRACK, lw=1, zorder=2)
+            for value in (measure.lowest, measure.highest):
+                at = _place(measure, value)
+                self.ax_.annotate(
+                    f"{value:g}".replace("-", "\N{MINUS SIGN}"), (at, row),
+                    xytext=(8 * at - 4, 0), textcoords="offset points", va="center",
+                    ha="left" if at else "right", fontsize="x-small", color=MUTED_INK, zorder=3,
+                )  # fmt: skip
+
+    def _write_numbers(self, found: Diversity, at: float, look: dict[str, Any]) -> None:
+        self.ax_.plot([at], [-0.9], **look)
+        for row, value in enumerate(found.as_dict().values()):
+            text = "\N{EN DASH}" if np.isnan(value) else f"{np.round(value, 3) + 0.0:.3f}"
+            self.ax_.annotate(
+                text.replace("-", "\N{MINUS SIGN}"), (at, row), ha="center", va="center",
+                fontsize="small", annotation_clip=False,
+            )  # fmt: skip
+
+    def _label(self, is_narrow: bool) -> None:
+        """Say what is seen."""
+        ax = self.ax_
+        ax.set_yticks(range(len(MEASURES)), [f"{m.label} {m.arrow}" for m in MEASURES.values()])
+        n_pairwise = sum(measure.is_pairwise for measure in MEASURES.values())
+        ax.axhline(n_pairwise - 0.5, color=FAINT, linewidth=0.8, zorder=1)
+        ax.set(ylim=(len(MEASURES) - 0.4, -1.3), xticks=[])
+        size = "small" if is_narrow else "medium"
+        ax.tick_params(axis="y", length=0, labelsize=size)
+        ax.spines[:].set_visible(False)
+        ends = {1.0: ("diverse \N{RIGHTWARDS ARROW}", "right")}
+        if not is_narrow:
+            ends[0.0] = ("\N{LEFTWARDS ARROW} alike", "left")
+        for at, (text, side) in ends.items():
+            ax.annotate(text, (at, -0.9), ha=side, va="center", fontsize="small", color=INK)
+        gap = "\n" if is_narrow else " "
+        ax.set_title(f"Ten measures of diversity:{gap}{self._whose()}", fontsize=size)
+        letters = sum(len(name) + 6 for name in self.marks_)
+        n_columns = 1 if is_narrow else len(self.marks_) if letters <= _MOST_LETTERS else 2
+        ax.legend(
+            handles=list(self.marks_.values()), loc="upper center", bbox_to_anchor=(0.5, 0.0),
+            ncols=n_columns, frameon=False, fontsize="small",
+        )  # fmt: skip
+
+    def _whose(self) -> str:
+        names = list(self.measured)
+        if len(names) == 1:
+            (found,) = self.measured.values()
+            return f"{found.n_members} members"
+        return " and ".join(names) if len(names) == 2 else f"{len(names)} ensembles"
+
+
+def _place(measure: Measure, value: float) -> float:
+    """Where a value is on the scale of its measure: 0 the least diverse, 1 the most."""
+    share = (value - measure.lowest) / (measure.highest - measure.lowest)
+    return share if measure.grows else 1.0 - share
+
+
+class PairwiseDiversityDisplay:
+    """One measure of all pairs of members, in colour: the brighter, the more diverse.
+
+    Parameters
+    ----------
+    pairs : PairwiseDiversity
+        What is drawn, see :func:`pairwise_diversity`.
+    measure : {"q_statistic", "correlation", "disagreement", "double_fault", "kappa"}, \
+default="disagreement"
+        The measure.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+    image_ : matplotlib AxesImage
+        The matrix; members with themselves, and pairs without the measure, are masked.
+    colorbar_ : matplotlib Colorbar
+        What the colours mean.
+
+    See Also
+    --------
+    DiversityDisplay : Ten measures of an ensemble.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from orfeon.inspection.diversity_pictures import PairwiseDiversityDisplay
+    >>> votes = [[0, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]]
+    >>> display = PairwiseDiversityDisplay.from_votes(votes, [0, 0, 1, 1])
+    >>> print(display.ax_.get_title())
+    Disagreement of 3 members, mean 0.5
+    >>> display.image_.get_array().tolist()
+    [[None, 0.25, 0.5], [0.25, None, 0.75], [0.5, 0.75, None]]
+    >>> matplotlib.pyplot.close(display.figure_)
+    """
+
+    ax_: Any
+    figure_: Any
+    image_: Any
+    colorbar_: Any
+
+    def __init__(self, pairs: PairwiseDiversity, measure: str = "disagreement") -> None:
+        if measure not in _OF_PAIRS:
+            raise ValueError(f"measure={measure!r} is not allowed; use one of {[*_OF_PAIRS]}.")
+        self.pairs = pairs
+        self.measure = measure
+
+    @classmethod
+    def from_estimator(
+        cls,
+        ensemble: Any,
+        X: Any,
+        y: Any,
+        *,
+        measure: str = "disagreement",
+        sample_weight: Any = None,
+        on: On = "examples",
+        ax: Any = None,
+    ) -> Self:
+        """Draw a measure of the pairs of an ensemble's members.
+
+        Parameters
+        ----------
+        ensemble : fitted ensemble
+            Of orfeon, or scikit-learn's, or a list of fitted estimators.
+        X : array or data frame of shape (n_examples, n_attributes)
+            Examples.
+        y : array of shape (n_examples,)
+            Their labels.
+        measure : str, default="disagreement"
+            The measure.
+        sample_weight, on
+            As for :func:`diversity`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        PairwiseDiversityDisplay
+            What was drawn.
+        """
+        pairs = pairwise_diversity(ensemble, X, y, sample_weight=sample_weight, on=on)
+        return cls(pairs, measure).plot(ax)
+
+    @classmethod
+    def from_votes(
+        cls,
+        votes: Any,
+        y: Any,
+        *,
+        measure: str = "disagreement",
+        sample_weight: Any = None,
+        no_vote: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw a measure of pairs from the labels that members vote for.
+
+        Parameters
+        ----------
+        votes : array of shape (n_members, n_examples)
+            Votes.
+        y : array of shape (n_examples,)
+            True labels.
+        measure : str, default="disagreement"
+            The measure.
+        sample_weight, no_vote
+            As for :func:`diversity`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        PairwiseDiversityDisplay
+            What was drawn.
+        """
+        pairs = pairwise_diversity(votes, None, y, sample_weight=sample_weight, no_vote=no_vote)
+        return cls(pairs, measure).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        PairwiseDiversityDisplay
+            The display, with what was drawn.
+        """
+        self.ax_ = ax = axes_for(type(self).__name__, ax, _SQUARE)
+        self.figure_ = ax.figure
+        known = _OF_PAIRS[self.measure]
+        matrix: npt.NDArray[np.float64] = getattr(self.pairs, self.measure)
+        shown = np.ma.masked_invalid(matrix)
+        shown[np.diag_indices(len(matrix))] = np.ma.masked
+        self.image_ = ax.imshow(
+            shown, cmap="cividis" if known.grows else "cividis_r", interpolation="nearest"
+        )
+        ax.set_facecolor(FAINT)
+        values = pair_values(matrix)
+        if np.isnan(values).all():
+            self.image_.set_clim(known.lowest, known.highest)
+        self.colorbar_ = self.figure_.colorbar(self.image_, ax=ax, shrink=0.9)
+        self.colorbar_.set_label(
+            f"{known.label} ({'more' if known.grows else 'less'} is more diverse)"
+        )
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.get_major_locator().set_params(integer=True)
+        ax.set(xlabel="member", ylabel="member")
+        ax.spines[:].set_color(EDGE)
+        title = known.label[0].upper() + known.label[1:]
+        ax.set_title(
+            f"{title} of {self.pairs.n_members} members, mean {self.pairs.mean(self.measure):.3g}",
+            fontsize="medium",
+        )
+        return self
