@@ -17,6 +17,7 @@ from orfeon.inspection.bias_variance_friedman import friedman_decomposition
 from orfeon.inspection.bias_variance_kohavi_wolpert import kohavi_wolpert_decomposition
 from orfeon.inspection.bias_variance_kong_dietterich import kong_dietterich_decomposition
 from orfeon.inspection.bias_variance_squared_error import squared_error_decomposition
+from orfeon.inspection.correlated_members import correlated_mean_variance, member_correlation
 
 usual = settings(deadline=None, max_examples=80)
 
@@ -230,3 +231,62 @@ def test_squared_error(data):
             bias, variance = point["bias"] - excess, point["variance"] + excess
             assert found.point_bias[at] == pytest.approx(float(bias), rel=1e-12, abs=1e-12)
             assert found.point_variance[at] == pytest.approx(float(variance), rel=1e-12, abs=1e-12)
+
+
+# -- correlated members ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_members", [1, 2, 5])
+@pytest.mark.parametrize("correlation", [Fraction(-1, 4), Fraction(0), Fraction(1, 3), Fraction(1)])
+def test_variance_of_a_mean_is_the_mean_of_all_covariances(correlation, n_members):
+    variance = Fraction(9, 4)
+    total = Fraction(0)
+    for a in range(n_members):
+        for b in range(n_members):
+            total += variance if a == b else correlation * variance
+    found = correlated_mean_variance(float(correlation), float(variance), n_members)
+    assert found == pytest.approx(float(total / n_members**2), abs=1e-15)
+
+
+def shared_and_own(groups):
+    """Analysis of variance in fractions: variance between groups, and within them."""
+    n_groups, size = len(groups), len(groups[0])
+    means = [sum(group) / size for group in groups]
+    grand = sum(means) / n_groups
+    of_means = sum((mean - grand) ** 2 for mean in means) / (n_groups - 1)
+    own = Fraction(0)
+    for group, mean in zip(groups, means, strict=True):
+        own += sum((value - mean) ** 2 for value in group) / (size - 1) / n_groups
+    return of_means - own / size, own, of_means
+
+
+@usual
+@given(st.data())
+def test_correlation_of_members_by_analysis_of_variance(data):
+    n_trainings, n_members = data.draw(st.integers(2, 5)), data.draw(st.integers(2, 5))
+    n_classes, n_points = data.draw(st.sampled_from([0, 2, 3])), 2
+    said = st.integers(0, n_classes - 1) if n_classes else st.integers(-9, 9)
+    answers = [
+        [[data.draw(said) for _ in range(n_points)] for _ in range(n_members)]
+        for _ in range(n_trainings)
+    ]
+    found = member_correlation(np.array(answers), n_classes=n_classes)
+    shared_all, own_all = Fraction(0), Fraction(0)
+    for i in range(n_points):
+        shared, own, of_means = Fraction(0), Fraction(0), Fraction(0)
+        for k in range(n_classes or 1):
+            groups = [
+                [Fraction(member[i] == k) if n_classes else Fraction(member[i]) for member in one]
+                for one in answers
+            ]
+            parts = shared_and_own(groups)
+            shared, own, of_means = shared + parts[0], own + parts[1], of_means + parts[2]
+        assert found.ensemble_variance[i] == pytest.approx(float(of_means), abs=1e-12)
+        assert found.variance[i] == pytest.approx(float(shared + own), abs=1e-12)
+        if shared + own:
+            expected = float(shared / (shared + own))
+            assert found.correlation[i] == pytest.approx(expected, abs=1e-9)
+        shared_all, own_all = shared_all + shared, own_all + own
+    if shared_all + own_all > 0:
+        expected = float(shared_all / (shared_all + own_all))
+        assert found.pooled_correlation == pytest.approx(expected, abs=1e-9)
