@@ -73,6 +73,7 @@ _HOMES = {
     "WaggingClassifier": "orfeon.ensembles",
     "WaggingRegressor": "orfeon.ensembles",
     "WeightedDistanceEditing": "orfeon.imbalance",
+    "combine": "orfeon.combining",
     "early_decision": "orfeon.combining",
     "export_graphviz": "orfeon.rendering",
     "export_html": "orfeon.rendering",
@@ -103,7 +104,7 @@ if TYPE_CHECKING:
         MultiBoostClassifier,
         PoolBoostClassifier,
     )
-    from orfeon.combining import early_decision
+    from orfeon.combining import combine, early_decision
     from orfeon.ensembles import (
         BaggingClassifier,
         BaggingRegressor,
@@ -226,6 +227,7 @@ __all__ = [
     "WaggingClassifier",
     "WaggingRegressor",
     "__version__",
+    "combine",
     "early_decision",
     "export_graphviz",
     "export_html",

@@ -8,14 +8,17 @@ from orfeon._lazy import lazy_names
 
 #: Public names and the modules they live in; imported on first use.
 _HOMES = {
+    "Combination": "combination",
     "EarlyDecision": "early",
+    "combine": "combination",
     "early_decision": "early",
 }
 
 if TYPE_CHECKING:
+    from orfeon.combining.combination import Combination, combine
     from orfeon.combining.early import EarlyDecision, early_decision
 
-__all__ = ["EarlyDecision", "early_decision"]
+__all__ = ["Combination", "EarlyDecision", "combine", "early_decision"]
 
 
 __getattr__ = lazy_names(__name__, _HOMES)

@@ -209,7 +209,7 @@ def read_selection(
     >>> read_selection([[-1, 1], [0, 1]], [0, 1], no_vote=-1).said.tolist()
     [[-1, 1], [0, 1]]
     """
-    said, absent = _read_matrix(votes, no_vote)
+    said, absent = read_matrix(votes, no_vote)
     labels = _read_labels(y, no_vote)
     if said.shape[1] != len(labels):
         turned = " Are they transposed?" if said.shape[0] == len(labels) else ""
@@ -221,8 +221,8 @@ def read_selection(
         raise ValueError(f'task={task!r} is not allowed; use "classification" or "regression".')
     weights, step = whole_weights(sample_weight, len(labels))
     if task is None:
-        task = "regression" if _has_fractions(labels) else "classification"
-        if task == "classification" and _has_fractions(said):
+        task = "regression" if has_fractions(labels) else "classification"
+        if task == "classification" and has_fractions(said):
             raise ValueError(
                 "votes holds numbers with fractions and y whole numbers; say "
                 'task="regression" if they are predictions, or give votes for classes.'
@@ -241,8 +241,26 @@ def read_selection(
     return _those_that_count(read)
 
 
-def _has_fractions(values: npt.NDArray[Any]) -> bool:
-    """Whether some of the values are numbers that are not whole."""
+def has_fractions(values: npt.NDArray[Any]) -> bool:
+    """Whether some of the values are numbers that are not whole.
+
+    Parameters
+    ----------
+    values : ndarray
+        Labels or numbers.
+
+    Returns
+    -------
+    bool
+        Whether they cannot be classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.votes.selection import has_fractions
+    >>> has_fractions(np.array([1.0, 2.5])), has_fractions(np.array([1.0, 2.0]))
+    (True, False)
+    """
     if values.dtype.kind != "f":
         return False
     known = values[np.isfinite(values)]
@@ -264,8 +282,29 @@ def _read_labels(y: Any, no_vote: Any) -> npt.NDArray[Any]:
     return np.asarray(labels)
 
 
-def _read_matrix(votes: Any, no_vote: Any) -> tuple[Any, npt.NDArray[np.bool_] | None]:
-    """The matrix, and where members do not vote."""
+def read_matrix(votes: Any, no_vote: Any) -> tuple[Any, npt.NDArray[np.bool_] | None]:
+    """The matrix of what members say, and where they say nothing.
+
+    Parameters
+    ----------
+    votes : array of shape (n_members, n_examples)
+        Labels or numbers; entries that are masked (:mod:`numpy.ma`) are no votes.
+    no_vote : optional
+        What else stands for a member that does not vote.
+
+    Returns
+    -------
+    ndarray of shape (n_members, n_examples)
+        The matrix.
+    ndarray of bool of shape (n_members, n_examples) or None
+        True where there is no vote; None where all vote.
+
+    Examples
+    --------
+    >>> from orfeon.votes.selection import read_matrix
+    >>> read_matrix([["a", "?"]], "?")[1]
+    array([[False,  True]])
+    """
     masked = np.ma.getmaskarray(votes) if isinstance(votes, np.ma.MaskedArray) else None
     said = np.asarray(votes)
     if said.ndim != 2 or said.size == 0:

@@ -90,7 +90,7 @@ def read_source(
     """
     if on not in ("examples", "out_of_bag"):
         raise ValueError(f'on={on!r} is not allowed; use "examples" or "out_of_bag".')
-    if not _can_be_asked(members_or_votes):
+    if not can_be_asked(members_or_votes):
         if X is not None:
             raise ValueError(
                 f"X is given, and the {type(members_or_votes).__name__} before it is no ensemble "
@@ -116,8 +116,26 @@ def read_source(
     return source if was_trained_on else replace(source, find_left_out=None)
 
 
-def _can_be_asked(given: Any) -> bool:
-    """Whether it is an ensemble or a list of estimators, and no matrix."""
+def can_be_asked(given: Any) -> bool:
+    """Whether it is an ensemble or a list of estimators, and no matrix.
+
+    Parameters
+    ----------
+    given : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether its members can be asked about rows.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from orfeon.votes.source import can_be_asked
+    >>> can_be_asked([DummyClassifier()]), can_be_asked([[0, 1], [1, 1]])
+    (True, False)
+    """
     if isinstance(given, Sequence) and not isinstance(given, str | bytes) and len(given):
         first = given[0]
         if isinstance(first, list | tuple) and len(first) == 2 and isinstance(first[0], str):
@@ -140,7 +158,7 @@ def _ask(ensemble: Any, X: Any, y: Any, sample_weight: Any, on: On) -> Source:
     counts = whole_weights(given, len(labels))[0] > 0
     truth, absent, task = labels, np.nan, "regression"
     if ensemble.n_classes:
-        truth, absent = _class_codes(labels, ensemble.classes, counts), NO_VOTE
+        truth, absent = codes_of_labels(labels, ensemble.classes, counts), NO_VOTE
         task = "classification"
 
     def read(said: Any) -> Selection:
@@ -159,10 +177,32 @@ def _ask(ensemble: Any, X: Any, y: Any, sample_weight: Any, on: On) -> Source:
     return Source(read(np.where(mask, answers, absent).astype(answers.dtype)), None, ensemble)
 
 
-def _class_codes(
+def codes_of_labels(
     y: npt.NDArray[Any], classes: npt.NDArray[Any], counts: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.int64]:
-    """Codes of labels in the ensemble's classes; labels that do not count may be any."""
+    """Codes of labels in the classes of an ensemble.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        Labels.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    counts : ndarray of bool of shape (n_rows,)
+        Which rows count; the labels of the others may be any.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_rows,)
+        Codes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.votes.source import codes_of_labels
+    >>> codes_of_labels(np.array(["b", "z"]), np.array(["a", "b"]), np.array([True, False]))
+    array([1, 0])
+    """
     place = {label: code for code, label in enumerate(classes.tolist())}
     found, which = np.unique(y, return_inverse=True)
     for label, is_used in zip(found.tolist(), np.bincount(which, counts) > 0, strict=True):

@@ -1,0 +1,296 @@
+"""Any rule over any members: an ensemble, fitted estimators, or a bare matrix of what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import column_or_1d
+
+from orfeon.adapters import FittedEnsemble, adapt
+from orfeon.combining.rule import CombiningRule, Decider, as_combining_rule
+from orfeon.ensembles.combination import only_left_out
+from orfeon.tabular import check_length, class_codes
+from orfeon.votes.selection import (
+    NO_VOTE,
+    Task,
+    has_fractions,
+    read_matrix,
+    read_selection,
+    whole_weights,
+)
+from orfeon.votes.source import On, can_be_asked, codes_of_labels
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """What members say, combined by a rule that has learnt what it needs.
+
+    Parameters
+    ----------
+    rule : CombiningRule
+        The rule.
+    decider : Decider
+        The rule with all that it has learnt, such as weights.
+    classes : ndarray or None
+        The classes, sorted; None in regression.
+    ensemble : FittedEnsemble, optional
+        Who is asked about rows; without, answers are given instead of rows.
+    no_vote : optional
+        What stands in a matrix of votes for a member that does not vote.
+
+    Examples
+    --------
+    >>> from orfeon import combine
+    >>> votes = [["ill", "well", "ill"], ["ill", "well", "well"], ["ill", "ill", "well"]]
+    >>> jury = combine(votes)
+    >>> jury.predict(votes), jury.classes
+    (array(['ill', 'well', 'well'], dtype='<U4'), array(['ill', 'well'], dtype='<U4'))
+    """
+
+    rule: CombiningRule
+    decider: Decider
+    classes: npt.NDArray[Any] | None
+    ensemble: FittedEnsemble | None = None
+    no_vote: Any = None
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Shares of the classes.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows; or, where a matrix was combined, another one of the same kind: votes of shape
+            (n_members, n_rows), or supports of shape (n_members, n_rows, n_classes).
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Shares, in the order of ``classes``.
+        """
+        if self.classes is None:
+            raise AttributeError("members that predict numbers have no shares of classes.")
+        return self.decider.shares(self._said(X), len(self.classes))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """What is decided.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows; or, where a matrix was combined, another one of the same kind.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes, the first of those that are tied; or numbers.
+        """
+        if self.classes is None:
+            return self.decider.predict(self._said(X))
+        return np.asarray(self.classes[np.argmax(self.predict_proba(X), axis=1)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of the decisions, or R² of the predictions.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows, or what members say of them.
+        y : array of shape (n_rows,)
+            Their classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Their weights.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        score = r2_score if self.classes is None else accuracy_score
+        return float(score(y, self.predict(X), sample_weight=sample_weight))
+
+    def _said(self, X: Any) -> npt.NDArray[Any]:
+        if self.ensemble is not None:
+            return _ask(self.ensemble, X, self.rule)
+        if np.ndim(X) == 3:
+            return np.asarray(X, dtype=np.float64)
+        return _codes(X, self.classes, self.no_vote)
+
+
+def combine(
+    members_or_votes: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    rule: str | CombiningRule = "majority",
+    on: On = "examples",
+    sample_weight: Any = None,
+    no_vote: Any = None,
+    task: Task | None = None,
+    **options: Any,
+) -> Combination:
+    """Combine what members say by a rule.
+
+    Parameters
+    ----------
+    members_or_votes : fitted ensemble, list of estimators, or array
+        An ensemble (of orfeon, or scikit-learn's bagging, forests, AdaBoost and voting) or fitted
+        estimators, which are then asked about rows. Or what members say of some examples: votes or
+        predictions of shape (n_members, n_examples), or class supports of shape (n_members,
+        n_examples, n_classes).
+    X : array or data frame of shape (n_examples, n_attributes), optional
+        The examples that the rule learns from, when an ensemble is given.
+    y : array of shape (n_examples,), optional
+        Their labels or targets. Rules that do not learn need neither; with supports, ``y`` says
+        what the classes are called.
+    rule : str or CombiningRule, default="majority"
+        "majority", "plurality", "weighted", "soft", "product", "max", "min", "median",
+        "trimmed_mean", "naive_bayes" or "model_averaging"; for numbers "mean", "weighted", "max",
+        "min", "median", "trimmed_mean" or "model_averaging". Or a rule with its options.
+    on : {"examples", "out_of_bag"}, default="examples"
+        Whether all members are asked about all of these examples, which they must not have been
+        trained on; or they are the training set, and members are asked about those they did not
+        see.
+    sample_weight : array of shape (n_examples,), optional
+        Weights of the examples: 0 is the same as leaving one out, 2 as giving it twice.
+    no_vote : optional
+        What stands in a matrix of votes for a member that does not vote.
+    task : {"classification", "regression"}, optional
+        For a matrix of votes; by default regression when ``y`` holds numbers with fractions, or
+        without ``y`` when the matrix does.
+    **options
+        Options of the rule, such as ``smoothing`` of "naive_bayes".
+
+    Returns
+    -------
+    Combination
+        It predicts for rows, or for other answers of the same members.
+
+    Examples
+    --------
+    A forest of scikit-learn, whose trees are weighted by what they are worth out of bag:
+
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from orfeon import combine
+    >>> from orfeon.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> forest = RandomForestClassifier(50, random_state=0).fit(X, y)
+    >>> weighted = combine(forest, X, y, rule="weighted", on="out_of_bag")
+    >>> X_new, y_new = make_twonorm(2000, random_state=1)
+    >>> round(weighted.score(X_new, y_new), 3), weighted.decider.weights.shape
+    (0.934, (50,))
+    """
+    chosen = as_combining_rule(rule, **options)
+    if chosen.learns and y is None:
+        raise ValueError(
+            f"rule={chosen.name!r} learns from labelled examples that the members were not trained "
+            "on: give their labels as y."
+        )
+    if can_be_asked(members_or_votes):
+        for name, value in (("no_vote", no_vote), ("task", task)):
+            if value is not None:
+                raise ValueError(f"{name}={value!r} is for a matrix; an ensemble knows it.")
+        return _of_ensemble(adapt(members_or_votes), chosen, X, y, sample_weight, on)
+    if X is not None or on != "examples":
+        raise ValueError(
+            f"X and on are for ensembles, and a {type(members_or_votes).__name__} of answers is "
+            "given: it goes without them."
+        )
+    if np.ndim(members_or_votes) == 3:
+        return _of_supports(members_or_votes, chosen, y, sample_weight)
+    return _of_answers(members_or_votes, chosen, y, sample_weight, no_vote, task)
+
+
+def _ask(ensemble: FittedEnsemble, X: Any, rule: CombiningRule) -> npt.NDArray[Any]:
+    by_votes = ensemble.n_classes == 0 or rule.reads == "votes"
+    return ensemble.answers(X) if by_votes else ensemble.supports(X)
+
+
+def _of_ensemble(
+    ensemble: FittedEnsemble, rule: CombiningRule, X: Any, y: Any, sample_weight: Any, on: On
+) -> Combination:
+    n_classes = ensemble.n_classes
+    if not rule.learns:
+        return Combination(rule, rule.learn(None, None, n_classes), ensemble.classes, ensemble)
+    said, target, weights = _held_out(ensemble, rule, X, y, sample_weight, on)
+    decider = rule.learn(said, target, n_classes, weights)
+    return Combination(rule, decider, ensemble.classes, ensemble)
+
+
+def _held_out(
+    ensemble: FittedEnsemble, rule: CombiningRule, X: Any, y: Any, sample_weight: Any, on: On
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Any]:
+    """Answers that the rule can learn from, with labels and weights."""
+    if X is None:
+        raise ValueError("X is missing: an ensemble needs the examples that the rule learns from.")
+    if on not in ("examples", "out_of_bag"):
+        raise ValueError(f'on={on!r} is not allowed; use "examples" or "out_of_bag".')
+    labels = column_or_1d(y)
+    said = _ask(ensemble, X, rule)
+    check_length(labels, said.shape[1])
+    counts = whole_weights(sample_weight, len(labels))[0] > 0
+    target = labels
+    if ensemble.classes is not None:
+        target = codes_of_labels(labels, ensemble.classes, counts)
+    if on == "out_of_bag":
+        out = ensemble.out_of_bag(X, labels, sample_weight)
+        said = only_left_out(said, out, ensemble.n_classes)
+    weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight)
+    return said[:, counts], target[counts], weights[counts]
+
+
+def _of_supports(supports: Any, rule: CombiningRule, y: Any, sample_weight: Any) -> Combination:
+    given = np.asarray(supports, dtype=np.float64)
+    if rule.reads != "supports":
+        raise ValueError(
+            f"rule={rule.name!r} counts votes, and supports of shape {given.shape} are given; give "
+            "votes of shape (n_members, n_examples)."
+        )
+    n_classes = given.shape[2]
+    classes = np.arange(n_classes) if y is None else np.unique(column_or_1d(y))
+    if len(classes) != n_classes:
+        raise ValueError(
+            f"supports has {n_classes} classes and y has {len(classes)}: {classes.tolist()}; each "
+            "class must be among y."
+        )
+    codes = None if y is None else class_codes(column_or_1d(y), classes)
+    return Combination(rule, rule.learn(given, codes, n_classes, sample_weight), classes)
+
+
+def _of_answers(
+    answers: Any, rule: CombiningRule, y: Any, sample_weight: Any, no_vote: Any, task: Task | None
+) -> Combination:
+    if y is None:
+        said, absent = read_matrix(answers, no_vote)
+        heard = np.ravel(said) if absent is None else said[~absent]
+        is_regression = has_fractions(heard) if task is None else task == "regression"
+        classes = None if is_regression else np.unique(heard)
+    else:
+        read = read_selection(answers, y, sample_weight, no_vote=no_vote, task=task)
+        classes = read.classes
+    if classes is not None and rule.reads == "supports":
+        raise ValueError(
+            f"rule={rule.name!r} combines class supports, and votes are given; give supports of "
+            'shape (n_members, n_examples, n_classes), or task="regression" if they are numbers.'
+        )
+    n_classes = 0 if classes is None else len(classes)
+    if not rule.learns:
+        return Combination(rule, rule.learn(None, None, n_classes), classes, no_vote=no_vote)
+    decider = rule.learn(read.said, read.y, n_classes, read.weights * read.step)
+    return Combination(rule, decider, classes, no_vote=no_vote)
+
+
+def _codes(answers: Any, classes: npt.NDArray[Any] | None, no_vote: Any) -> npt.NDArray[Any]:
+    """A matrix of answers as deciders read them: class codes, or numbers."""
+    said, absent = read_matrix(answers, no_vote)
+    there = np.ones(said.shape, dtype=bool) if absent is None else ~absent
+    if classes is None:
+        return np.where(there, np.asarray(said, dtype=np.float64), np.nan)
+    codes = np.full(said.shape, NO_VOTE, np.int64)
+    codes[there] = class_codes(said[there], classes, "X has the vote")
+    return codes
