@@ -1,0 +1,246 @@
+"""Bayesian model averaging: members weighted by how probable held-out answers make them.
+
+The answer is the mean over members of what each says, weighted by the posterior probability that
+the member is the one that is true: its prior probability times the likelihood of the held-out
+examples under it. As these grow in number all the weight goes to the best member, even if
+the mean of several is better: model averaging is a softened choice of one, not a combination
+(Minka 2000, Domingos 2000). A temperature above 1 keeps more of them.
+
+References
+----------
+Hoeting, Madigan, Raftery and Volinsky (1999). Bayesian model averaging: a tutorial. Statistical
+Science 14(4), 382-417.
+Domingos (2000). Bayesian averaging of classifiers and the overfitting problem. International
+Conference on Machine Learning, 223-230.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.combining.answers import LabelledAnswers, Reads
+from orfeon.combining.rule import (
+    CombiningRule,
+    RunningDecider,
+    Task,
+    check_real,
+    keep_member_numbers,
+    members_at,
+)
+from orfeon.combining.supports import conclude_mean
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelPosterior(RunningDecider):
+    """How probable each member is, given the examples.
+
+    Parameters
+    ----------
+    log_weights : ndarray of shape (n_members,)
+        Logarithms of the posterior probabilities, but for a constant.
+    variances : ndarray of shape (n_members,), optional
+        Variance of the targets around what each member predicts, in regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.model_averaging import ModelPosterior
+    >>> averaging = ModelPosterior(np.log([6.0, 2.0]), variances=np.array([1.0, 2.0]))
+    >>> averaging.weights
+    array([0.75, 0.25])
+    >>> averaging.predict([[0.0], [4.0]]), averaging.predict_variance([[0.0], [4.0]])
+    (array([1.]), array([4.25]))
+    """
+
+    log_weights: Floats
+    variances: Floats | None = None
+
+    reads: ClassVar[Reads] = "supports"
+    task: ClassVar[Task] = "both"
+
+    @property
+    def n_members(self) -> int:
+        """How many members it is for."""
+        return len(self.log_weights)
+
+    @property
+    def weights(self) -> Floats:
+        """Posterior probabilities of the members."""
+        relative = np.exp(self.log_weights - self.log_weights.max())
+        return np.asarray(relative / relative.sum())
+
+    def subset(self, indices: Any) -> ModelPosterior:
+        """The posterior when only some of the members can be true.
+
+        Parameters
+        ----------
+        indices : sequence of int, or mask
+            Which members, in the order in which their answers will come.
+
+        Returns
+        -------
+        ModelPosterior
+            Of these.
+        """
+        index = members_at(indices, self.n_members)
+        variances = None if self.variances is None else self.variances[index]
+        return ModelPosterior(self.log_weights[index], variances)
+
+    def predict_variance(self, said: Any) -> Floats:
+        """Variance of the targets that is to be expected: within members, and between them.
+
+        Parameters
+        ----------
+        said : array of shape (n_members, n_rows)
+            Predictions, NaN where a member has none.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Variances of the mixture of the members' normal distributions.
+        """
+        if self.variances is None:
+            raise ValueError("variances are not known: no targets were learnt from, but classes.")
+        numbers = self._read_numbers(said)
+        centred = numbers - self._decide(numbers, 0)
+        return self._decide(centred**2 + self.variances[:, None, None], 0)[:, 0]
+
+    def _stages(self, said: Floats, n_classes: int) -> Iterator[Callable[[], Floats]]:
+        # Weights are relative to the most probable member heard so far on each row, so that some
+        # weight is left where it does not answer.
+        greatest = np.full(said.shape[1], -np.inf)
+        sums, totals = np.zeros(said.shape[1:]), np.zeros(said.shape[1])
+        for one, log_weight in zip(said, self.log_weights, strict=True):
+            there = ~np.isnan(one[:, 0])
+            now = np.where(there, np.maximum(greatest, log_weight), greatest)
+            known = now > -np.inf
+            before = np.exp(np.where(known, greatest, 0.0) - np.where(known, now, 0.0))
+            weight = np.where(there, np.exp(log_weight - np.where(there, now, log_weight)), 0.0)
+            sums *= before[:, None]
+            sums += np.where(there[:, None], weight[:, None] * one, 0.0)
+            totals *= before
+            totals += weight
+            greatest = now
+            yield partial(conclude_mean, sums, totals, n_classes)
+
+
+@dataclass(frozen=True)
+class ModelAveraging(CombiningRule):
+    """The mean of supports or predictions, weighted by the members' posterior probabilities.
+
+    Parameters
+    ----------
+    likelihood : {"supports", "errors"}, default="supports"
+        How likely a class is under a member: as much as the member supports it, or as much as the
+        member's accuracy says, all wrong classes being the same to it. In regression targets are
+        normal around what a member predicts, with its mean squared error for variance.
+    floor : float, default=1e-3
+        The least that a true class is supported, so that no single example decides; in regression,
+        the least variance, as a share of that of the targets.
+    temperature : float, default=1.0
+        What the log-likelihood is divided by. With 1 it is that of independent examples.
+    priors : sequence of float, optional
+        Prior probability of each member, but for a factor; all the same by default.
+    n_parameters : sequence of float, optional
+        Number of parameters of each member. Half of it, times the logarithm of the number of
+        examples, is taken from the log-likelihood, as in the Bayesian information criterion. That
+        is for likelihoods on training examples; those of held-out examples need none.
+
+    Notes
+    -----
+    Of a member that does not answer on all examples, the mean log-likelihood of those on which it
+    does is taken for that of all. A member that never answers is held for one that knows nothing:
+    it supports all classes alike, or predicts the mean.
+
+    Examples
+    --------
+    One member gives the true class 0.8 in each of five examples, the other 0.6.
+
+    >>> import numpy as np
+    >>> from orfeon.combining.model_averaging import ModelAveraging
+    >>> said = np.array([[[0.8, 0.2]] * 5, [[0.6, 0.4]] * 5])
+    >>> decider = ModelAveraging().learn(said, [0, 0, 0, 0, 0], n_classes=2)
+    >>> decider.weights.round(3)
+    array([0.808, 0.192])
+    >>> decider.shares([[[1.0, 0.0]], [[0.0, 1.0]]], n_classes=2).round(3)
+    array([[0.808, 0.192]])
+    """
+
+    likelihood: Literal["supports", "errors"] = "supports"
+    floor: float = 1e-3
+    temperature: float = 1.0
+    priors: Sequence[float] | None = None
+    n_parameters: Sequence[float] | None = None
+
+    name: ClassVar[str] = "model_averaging"
+    reads: ClassVar[Reads] = "supports"
+    learns: ClassVar[bool] = True
+    task: ClassVar[Task] = "both"
+
+    def __post_init__(self) -> None:
+        if self.likelihood not in ("supports", "errors"):
+            raise ValueError(
+                f'likelihood={self.likelihood!r} is not allowed; use "supports" or "errors".'
+            )
+        check_real(self, "floor", lambda x: 0 < x < 1, "a number above 0 and below 1")
+        check_real(self, "temperature", lambda x: x > 0, "a positive number")
+        keep_member_numbers(self, "priors", zero=False)
+        keep_member_numbers(self, "n_parameters")
+
+    def _learn(self, examples: LabelledAnswers) -> ModelPosterior:
+        members = range(examples.n_members)
+        variances = None
+        if examples.n_classes == 0:
+            errors = np.array([examples.squared_error(member) for member in members])
+            least = max(self.floor * examples.target_variance, np.finfo(np.float64).tiny)
+            variances = np.maximum(errors, least)
+            means = -0.5 * (np.log(2 * np.pi * variances) + errors / variances)
+        else:
+            own = self._mean_of_supports if self.likelihood == "supports" else _mean_of_errors
+            means = np.array([own(examples, member) for member in members])
+        total = examples.total_weight
+        penalties = 0.5 * self._for_each("n_parameters", examples.n_members, 0.0) * np.log(total)
+        logs = (means * total - penalties) / self.temperature
+        return ModelPosterior(
+            logs + np.log(self._for_each("priors", examples.n_members, 1.0)), variances
+        )
+
+    def _for_each(self, name: str, n_members: int, by_default: float) -> Floats:
+        """An option that has a number for each member."""
+        given = getattr(self, name)
+        if given is None:
+            return np.full(n_members, by_default)
+        if len(given) != n_members:
+            raise ValueError(
+                f"{name} has {len(given)} values; one for each of {n_members} members is expected."
+            )
+        return np.array(given)
+
+    def _mean_of_supports(self, examples: LabelledAnswers, member: int) -> float:
+        """Mean logarithm of what a member says for the true class."""
+        answered = examples.answered(member)
+        if not answered.any():
+            return -float(np.log(examples.n_classes))
+        supports = examples.said[member, np.arange(len(examples.y)), examples.y]
+        return examples.mean(np.log(np.maximum(supports, self.floor)), answered)
+
+
+def _mean_of_errors(examples: LabelledAnswers, member: int) -> float:
+    """Mean log-likelihood of a member's accuracy, estimated with one more example of each class."""
+    n_classes, answered = examples.n_classes, examples.answered(member)
+    if not answered.any() or n_classes == 1:
+        return -float(np.log(n_classes))
+    votes = np.where(answered, np.argmax(examples.said[member], axis=1), -1)
+    right, n_votes = examples.weight_of(votes == examples.y), examples.weight_of(answered)
+    accuracy = (right + 1) / (n_votes + n_classes)
+    share = right / n_votes
+    wrong = (1 - accuracy) / (n_classes - 1)
+    return float(share * np.log(accuracy) + (1 - share) * np.log(wrong))

@@ -1,0 +1,317 @@
+"""Rules over votes: plurality, majority, and votes weighted by what their members are worth.
+
+When members err independently, and a wrong vote is as likely for one wrong class as for another,
+the best weight of a vote is ``log(p (K - 1) / (1 - p))``, with p the accuracy of the member and K
+classes; with two classes, ``log(p / (1 - p))``. The weighted vote is then the Bayes rule for
+classes that are equally likely.
+
+References
+----------
+Pierce (1961). Improving reliability of digital systems by redundancy and adaptation. PhD thesis,
+Stanford University.
+Kuncheva (2004). Combining Pattern Classifiers. Wiley, chapter 4.
+Bates and Granger (1969). The combination of forecasts. Operational Research Quarterly 20(4),
+451-468.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.combining.answers import LabelledAnswers, Reads
+from orfeon.combining.rule import (
+    CombiningRule,
+    Decider,
+    RunningDecider,
+    Task,
+    check_real,
+    keep_member_numbers,
+    members_at,
+)
+from orfeon.combining.supports import Average, conclude, divide, row_sums
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.integer[Any]]
+
+#: Shares this close are tied: rounding does not decide.
+_TIED = 1e-12
+#: Steps of learnt logarithms. Sums of them are exact, so the order of members decides no tie.
+_GRID = 2.0**-40
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedVote(RunningDecider):
+    """A vote, of equal members or weighted.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_members,), optional
+        Weights of the votes; all the same by default. A vote of negative weight counts for each of
+        the other classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.votes import WeightedVote
+    >>> WeightedVote(np.array([3.0, 2.0, 2.0])).shares([[0], [1], [1]], n_classes=2).round(3)
+    array([[0.429, 0.571]])
+    >>> WeightedVote(np.array([3.0, -1.0])).shares([[0], [0]], n_classes=3)
+    array([[0.6, 0.2, 0.2]])
+    """
+
+    weights: Floats | None = None
+
+    reads: ClassVar[Reads] = "votes"
+    task: ClassVar[Task] = "classification"
+
+    @property
+    def n_members(self) -> int | None:
+        """How many members it is for; None when for any number."""
+        return None if self.weights is None else len(self.weights)
+
+    def subset(self, indices: Any) -> WeightedVote:
+        """The vote of some of the members.
+
+        Parameters
+        ----------
+        indices : sequence of int, or mask
+            Which members, in the order in which their votes will come.
+
+        Returns
+        -------
+        WeightedVote
+            With their weights.
+        """
+        if self.weights is None:
+            return self
+        return WeightedVote(self.weights[members_at(indices, len(self.weights))])
+
+    def has_majority(self, said: Any, n_classes: int) -> npt.NDArray[np.bool_]:
+        """Whether one class has more than half of the votes that are cast.
+
+        Parameters
+        ----------
+        said : array of shape (n_members, n_rows)
+            Votes, -1 where a member does not vote.
+        n_classes : int
+            Number of classes.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_rows,)
+            False where the decision is that of a plurality only, or nobody votes.
+        """
+        votes = self._read(said, n_classes)
+        largest = self._decide(votes, n_classes).max(axis=1)
+        return np.asarray((largest > 0.5 + _TIED) & (votes >= 0).any(axis=0))
+
+    def _stages(self, said: Codes, n_classes: int) -> Iterator[Callable[[], Floats]]:
+        rows = np.arange(said.shape[1])
+        # Votes of those who do not vote, -1, go to the last column.
+        sums, against = np.zeros((len(rows), n_classes + 1)), np.zeros(len(rows))
+        weights = np.ones(len(said)) if self.weights is None else self.weights
+        for one, weight in zip(said, weights, strict=True):
+            sums[rows, one] += weight
+            if weight < 0:
+                against -= np.where(one >= 0, weight, 0.0)
+            yield partial(_shares, sums[:, :n_classes], against)
+
+
+def _shares(sums: Floats, against: Floats) -> Floats:
+    """Shares of classes in a vote, with equal shares of those that are tied for the first place."""
+    votes = np.maximum(sums + against[:, None], 0.0)
+    shares = divide(votes, row_sums(votes))
+    largest = shares.max(axis=1, keepdims=True)
+    return conclude(np.where(largest - shares <= _TIED, largest, shares), sums.shape[1])
+
+
+@dataclass(frozen=True)
+class Plurality(CombiningRule):
+    """The class of most votes, the first of those that are tied.
+
+    Parameters
+    ----------
+    weights : sequence of float, optional
+        Weight of each member's vote; all the same by default.
+
+    Examples
+    --------
+    >>> from orfeon.combining.votes import Plurality
+    >>> votes = [[0], [1], [1], [2], [2]]
+    >>> Plurality().learn(None, None, n_classes=3).shares(votes, n_classes=3)
+    array([[0.2, 0.4, 0.4]])
+    """
+
+    weights: Sequence[float] | None = None
+
+    name: ClassVar[str] = "plurality"
+    reads: ClassVar[Reads] = "votes"
+    task: ClassVar[Task] = "classification"
+
+    def __post_init__(self) -> None:
+        keep_member_numbers(self, "weights")
+
+    def _decider(self) -> WeightedVote:
+        return WeightedVote(None if self.weights is None else np.array(self.weights))
+
+
+@dataclass(frozen=True)
+class Majority(Plurality):
+    """The class of more than half of the votes; where there is none, that of most.
+
+    It decides as :class:`Plurality` does. Where there is no majority is told by
+    :meth:`WeightedVote.has_majority`: with two classes in a tie, with more of them often.
+
+    Parameters
+    ----------
+    weights : sequence of float, optional
+        Weight of each member's vote; all the same by default.
+
+    Examples
+    --------
+    >>> from orfeon.combining.votes import Majority
+    >>> decider = Majority().learn(None, None, n_classes=3)
+    >>> votes = [[0, 0], [0, 1], [2, 2]]
+    >>> decider.shares(votes, n_classes=3).argmax(axis=1), decider.has_majority(votes, n_classes=3)
+    (array([0, 0]), array([ True, False]))
+    """
+
+    name: ClassVar[str] = "majority"
+
+
+@dataclass(frozen=True)
+class Weighted(CombiningRule):
+    """Votes weighted by log odds of their members' accuracy; predictions by inverse squared error.
+
+    Parameters
+    ----------
+    smoothing : float, default=1.0
+        Examples added to those on which a member is right, and to those on which it votes for each
+        of the wrong classes: the fewer votes are known of a member, the closer it is held for one
+        that guesses, whose weight is zero. In regression it is how many examples are added on
+        which the member predicts the mean.
+    below_chance : {"against", "silent"}, default="against"
+        Whether the vote of a member that is worse than guessing counts for the other classes, as
+        it should if its accuracy is known, or not at all. In regression all weights are positive.
+
+    Notes
+    -----
+    The weight is ``log((r + s) (K - 1) / (n - r + s (K - 1)))`` for r right among n votes, K
+    classes and smoothing s: the log odds of the accuracy ``(r + s) / (n + s K)``. In regression it
+    is ``(n + s) / (n e + s v)``, with e the mean squared error over the n examples that the member
+    answers, and v the variance of the targets.
+
+    Examples
+    --------
+    One member is right nine times in ten, two are right seven times in ten.
+
+    >>> import numpy as np
+    >>> from orfeon.combining.votes import Weighted
+    >>> said = np.ones((3, 10), dtype=int)
+    >>> said[0, :9] = said[1, :7] = said[2, 3:] = 0
+    >>> decider = Weighted().learn(said, np.zeros(10, dtype=int), n_classes=2)
+    >>> decider.weights.round(3)
+    array([1.609, 0.693, 0.693])
+    >>> decider.shares([[0], [1], [1]], n_classes=2).round(3)
+    array([[0.537, 0.463]])
+    """
+
+    smoothing: float = 1.0
+    below_chance: Literal["against", "silent"] = "against"
+
+    name: ClassVar[str] = "weighted"
+    reads: ClassVar[Reads] = "votes"
+    learns: ClassVar[bool] = True
+    task: ClassVar[Task] = "both"
+
+    def __post_init__(self) -> None:
+        check_real(self, "smoothing", lambda x: x > 0, "a positive number")
+        if self.below_chance not in ("against", "silent"):
+            raise ValueError(
+                f'below_chance={self.below_chance!r} is not allowed; use "against" or "silent".'
+            )
+
+    def _learn(self, examples: LabelledAnswers) -> Decider:
+        members = range(examples.n_members)
+        if examples.n_classes == 0:
+            return Average(inverse_errors(examples, self.smoothing))
+        weights = np.array([self._log_odds(examples, member) for member in members])
+        return WeightedVote(on_grid(np.maximum(weights, 0) if self._is_silent else weights))
+
+    @property
+    def _is_silent(self) -> bool:
+        return self.below_chance == "silent"
+
+    def _log_odds(self, examples: LabelledAnswers, member: int) -> float:
+        n_wrong = examples.n_classes - 1
+        if n_wrong == 0:
+            return 0.0
+        is_right = examples.said[member] == examples.y
+        right = examples.weight_of(is_right)
+        wrong = examples.weight_of(examples.answered(member) & ~is_right)
+        odds = (right + self.smoothing) / (wrong + self.smoothing * n_wrong)
+        return float(np.log(odds * n_wrong))
+
+
+def inverse_errors(examples: LabelledAnswers, smoothing: float) -> Floats:
+    """Inverse mean squared errors of members that predict numbers.
+
+    Parameters
+    ----------
+    examples : LabelledAnswers
+        Predictions and targets.
+    smoothing : float
+        How many examples are added on which each predicts the mean.
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+        Weights, all positive.
+
+    Examples
+    --------
+    >>> from orfeon.combining.answers import read_examples
+    >>> from orfeon.combining.votes import inverse_errors
+    >>> examples = read_examples([[0.0, 4.0], [1.0, 5.0]], [-1.0, 5.0], 0, None, "votes")
+    >>> inverse_errors(examples, smoothing=1e-9)
+    array([1. , 0.5])
+    """
+    errors = np.empty(examples.n_members)
+    for member in range(examples.n_members):
+        n_answered = examples.weight_of(examples.answered(member))
+        added = smoothing / (n_answered + smoothing)
+        own, spread = examples.squared_error(member), examples.target_variance
+        errors[member] = (1 - added) * own + added * spread
+    if not errors.any():
+        return np.ones(examples.n_members)
+    return np.asarray(1.0 / np.maximum(errors, errors.max() * 2.0**-50))
+
+
+def on_grid(values: Floats) -> Floats:
+    """Logarithms rounded to a binary grid, so fine that nothing is lost.
+
+    Parameters
+    ----------
+    values : ndarray
+        Logarithms.
+
+    Returns
+    -------
+    ndarray of the same shape
+        The same to within 1e-12; sums of thousands of them are exact, whatever their order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.votes import on_grid
+    >>> logs = on_grid(np.log(np.arange(1, 1000)))
+    >>> logs.sum() == logs[::-1].sum() == sum(logs.tolist())
+    np.True_
+    """
+    return np.asarray(np.rint(values / _GRID) * _GRID)
