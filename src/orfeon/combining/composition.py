@@ -202,8 +202,9 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         dict
             Names and values.
         """
-        found: dict[str, Any] = self._get_params("estimators", deep=deep)
-        return found
+        if isinstance(self.estimators, list):
+            return dict(self._get_params("estimators", deep=deep))
+        return dict(super().get_params(deep=deep))
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; an estimator is replaced by its name, and left out by "drop".
@@ -392,8 +393,8 @@ def read_splits(cv: Any, units: Units, X: Any) -> list[Split]:
 
     Parameters
     ----------
-    cv : int, splitter or iterable of (train, test)
-        A number of folds, drawn by content; or splits of the rows given.
+    cv : int, splitter, iterable of (train, test) or None
+        A number of folds, drawn by content, 5 for None; or splits of the rows given.
     units : Units
         The examples; in the order of the rows unless ``cv`` is a number.
     X : table
@@ -404,8 +405,8 @@ def read_splits(cv: Any, units: Units, X: Any) -> list[Split]:
     list of Split
         The folds.
     """
-    if isinstance(cv, Integral):
-        return splits_of(units.fold_numbers(int(cv)))
+    if cv is None or isinstance(cv, Integral):
+        return splits_of(units.fold_numbers(5 if cv is None else int(cv)))
     if hasattr(cv, "split"):
         rows, first = np.unique(units.rows, return_index=True)
         if len(rows) < units.n_given:

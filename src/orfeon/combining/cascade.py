@@ -1,0 +1,408 @@
+"""Cascade generalisation: each model sees the attributes and what the models before it say.
+
+The class probabilities that a model gives an example become new attributes of it, from which the
+next model learns: combinations of attributes that its own language could not express. Models of
+low variance come first, such as linear ones, and those of low bias last.
+
+References
+----------
+Gama and Brazdil (2000). Cascade generalization. Machine Learning 41(3), 315-343.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.combining.composition import Composition, Named, Units, is_frozen, read_splits
+from orfeon.combining.fitting import Method, ask
+from orfeon.combining.level_one import check_unseen
+from orfeon.combining.out_of_fold import Split
+from orfeon.combining.tables import beside
+from orfeon.progress import report_progress
+from orfeon.restoring import restored_on_failure
+from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
+
+Floats = npt.NDArray[np.float64]
+
+
+class Cascade(Composition):
+    """What cascades of classifiers and of regressors share."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Composition._parameter_constraints,
+        "cv": ["cv_object"],
+        "in_sample": ["boolean"],
+    }
+
+    cv: Any
+    in_sample: bool
+    constructed_: Floats
+    _method: ClassVar[Method] = "predict_proba"
+
+    # -- fitting -------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the models one after the other.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples; missing values and categories are welcome as far as the models take them.
+        y : array of shape (n_rows,)
+            Classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+
+        Returns
+        -------
+        self
+            The fitted cascade.
+        """
+        with restored_on_failure(self):
+            members = self._members()
+            in_order = not isinstance(self.cv, Integral | None)
+            units = self._read_units(X, y, sample_weight, sort=not in_order)
+            splits = None
+            if not self.in_sample and not units.is_constant:
+                splits = read_splits(self.cv, units, X)
+                for name, estimator in members:
+                    if is_frozen(estimator):
+                        check_unseen(name, estimator, X, y, sample_weight)
+            n_before = len(members) - 1
+            n_fits = len(members) + (0 if splits is None else n_before * len(splits))
+            with report_progress(
+                self, n_fits, self.verbose, X=X, y=y, sample_weight=sample_weight
+            ) as progress:
+                self._train(members, units, splits, progress.update)
+        return self
+
+    def _train(
+        self,
+        members: Named,
+        units: Units,
+        splits: Sequence[Split] | None,
+        after: Callable[[], object],
+    ) -> None:
+        table, fitted, constructed = units.table, [], [np.empty((len(units), 0))]
+        for level, (name, estimator) in enumerate(members):
+            one: Named = [(name, estimator)]
+            fitted += self._fit_members(one, table, units, first=level, after=after)
+            if level == len(members) - 1:
+                break
+            if splits is None:
+                answers = ask(fitted[-1], table, self._classes, self._method)
+            else:
+                answers = self._out_of_fold(
+                    one, table, units, splits, self._method, first=level, after=after
+                )[0]
+            constructed.append(_columns(answers))
+            table = beside(table, constructed[-1], self._names_of(name))
+        self._keep_members(members, fitted)
+        self.constructed_ = np.asarray(units.on_given_rows(np.concatenate(constructed, axis=1)))
+
+    def _names_of(self, name: str) -> list[str]:
+        """Names of the attributes that a model adds."""
+        classes = self._classes
+        if classes is None:
+            return [name]
+        return [f"{name}_{label}" for label in (classes[1:] if len(classes) == 2 else classes)]
+
+    # -- asking --------------------------------------------------------------------------------
+
+    @property
+    def constructed_names_(self) -> list[str]:
+        """Names of the new attributes."""
+        check_is_fitted(self, "estimators_")
+        kept = [name for name, fitted in self.named_estimators_.items() if fitted != "drop"]
+        return [new for name in kept[:-1] for new in self._names_of(name)]
+
+    def _levels(self, X: Any) -> Iterator[tuple[Any, Any, Floats]]:
+        """Each model with the table that it sees, and all new attributes in it."""
+        table = self._rows(X)
+        kept = [name for name, fitted in self.named_estimators_.items() if fitted != "drop"]
+        n_rows = table.shape[0]
+        constructed = np.empty((n_rows, 0))
+        for level, (name, estimator) in enumerate(zip(kept, self.estimators_, strict=True)):
+            yield estimator, table, constructed
+            if level < len(kept) - 1:
+                new = _columns(ask(estimator, table, self._classes, self._method))
+                constructed = np.concatenate([constructed, new], axis=1)
+                table = beside(table, new, self._names_of(name))
+
+    def _last(self, X: Any) -> tuple[Any, Any, Floats]:
+        *_, last = self._levels(X)
+        return last
+
+    def construct(self, X: Any) -> Floats:
+        """The new attributes of some rows: what all models but the last say.
+
+        It is not called ``transform``: scikit-learn's pipelines would ask it about the examples
+        that the models were trained on. For those there is ``constructed_``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_constructed)
+            Probabilities of the classes, of the second only where there are two; or predictions.
+        """
+        return self._last(X)[2]
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """What the last model decides.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes or predictions.
+        """
+        estimator, table, _ = self._last(X)
+        return np.asarray(estimator.predict(table))
+
+    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
+        """What each model decides, from the first to the last.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Classes or predictions.
+        """
+        for estimator, table, _ in self._levels(X):
+            yield np.asarray(estimator.predict(table))
+
+
+def _columns(answers: Floats) -> Floats:
+    """Answers as attributes; of two classes the probability of the second says all."""
+    return answers[:, 1:] if answers.shape[1] == 2 else answers
+
+
+def _last_has_probabilities(cascade: Any) -> bool:
+    """Whether the last model has ``predict_proba``, fitted or not."""
+    if hasattr(cascade, "estimators_"):
+        return hasattr(cascade.estimators_[-1], "predict_proba")
+    kept = [e for _, e in cascade._given() if not isinstance(e, str)]
+    return bool(kept) and hasattr(kept[-1], "predict_proba")
+
+
+class CascadeClassifier(TabularClassifierMixin, Cascade):
+    """Classifiers one after the other, each of which also sees what those before it say.
+
+    Parameters
+    ----------
+    estimators : list of (name, classifier) or None, default=None
+        The classifiers, in the order in which they are asked; "drop" in place of one leaves it out.
+        By default a parallel perceptron and a C4.5 tree.
+    cv : int, splitter or iterable of splits, default=5
+        Folds by which the new attributes of the training examples are found, each by classifiers
+        that have not seen the example.
+    in_sample : bool, default=False
+        Whether they are found by classifiers that were trained on all examples, as published. It is
+        as many times faster as there are folds; but one that remembers its examples then deceives
+        all that follow.
+    n_jobs : int, optional
+        Classifiers that are trained at once, over the folds. The cascade does not depend on it.
+    verbose : int, default=0
+        Whether to show progress.
+    random_state : int, RandomState or None, default=None
+        Fixes everything, also every ``random_state`` inside that is None.
+
+    Attributes
+    ----------
+    estimators_ : list of classifiers
+        Fitted; each to the attributes and the answers of those before it.
+    named_estimators_ : Bunch
+        The same by name.
+    constructed_ : ndarray of shape (n_rows, n_constructed)
+        New attributes of the rows given, with which the classifiers were trained; NaN for those of
+        weight 0.
+    constructed_names_ : list of str
+        Their names.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_features_in_ : int
+        Number of attributes.
+    feature_names_in_ : ndarray
+        Their names, when all are strings.
+
+    See Also
+    --------
+    StackingClassifier : The last classifier learns from all others at once.
+
+    Notes
+    -----
+    All new attributes stay: the third classifier sees what both before it say. A classifier without
+    ``predict_proba`` adds its decision, 1 for one class and 0 for the others. Of two classes one
+    attribute is added, the probability of the second.
+
+    Examples
+    --------
+    A tree that cuts along axes learns an oblique border from a linear model:
+
+    >>> from orfeon import C45Classifier
+    >>> from orfeon.combining.cascade import CascadeClassifier
+    >>> from orfeon.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> X_test, y_test = make_twonorm(2000, random_state=1)
+    >>> cascade = CascadeClassifier(random_state=0).fit(X, y)
+    >>> alone = C45Classifier().fit(X, y)
+    >>> [round(model.score(X_test, y_test), 2) for model in (alone, cascade)]
+    [0.77, 0.95]
+    >>> cascade.constructed_names_
+    ['perceptron_1']
+    """
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        cv: Any = 5,
+        in_sample: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.cv = cv
+        self.in_sample = in_sample
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _default(self) -> Named:
+        from orfeon.perceptrons import ParallelPerceptronClassifier
+        from orfeon.trees import C45Classifier
+
+        return [("perceptron", ParallelPerceptronClassifier()), ("tree", C45Classifier())]
+
+    @available_if(_last_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities by the last classifier.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
+        estimator, table, _ = self._last(X)
+        return ask(estimator, table, self.classes_, "predict_proba")
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """Class probabilities by each classifier, from the first to the last.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, or the decision of a classifier that has none.
+        """
+        for estimator, table, _ in self._levels(X):
+            yield ask(estimator, table, self.classes_, "predict_proba")
+
+
+class CascadeRegressor(TabularRegressorMixin, Cascade):
+    """Regressors one after the other, each of which also sees what those before it predict.
+
+    Parameters
+    ----------
+    estimators : list of (name, regressor) or None, default=None
+        The regressors, in the order in which they are asked; "drop" in place of one leaves it out.
+        By default boosted stumps, which add up effects of single attributes, and a random forest.
+    cv : int, splitter or iterable of splits, default=5
+        Folds by which the new attributes of the training examples are found, each by regressors
+        that have not seen the example.
+    in_sample : bool, default=False
+        Whether they are found by regressors that were trained on all examples, as published.
+    n_jobs : int, optional
+        Regressors that are trained at once, over the folds. The cascade does not depend on it.
+    verbose : int, default=0
+        Whether to show progress.
+    random_state : int, RandomState or None, default=None
+        Fixes everything, also every ``random_state`` inside that is None.
+
+    Attributes
+    ----------
+    estimators_ : list of regressors
+        Fitted; each to the attributes and the predictions of those before it.
+    named_estimators_ : Bunch
+        The same by name.
+    constructed_ : ndarray of shape (n_rows, n_constructed)
+        New attributes of the rows given, with which the regressors were trained; NaN for those of
+        weight 0.
+    constructed_names_ : list of str
+        Their names.
+    n_features_in_ : int
+        Number of attributes.
+    feature_names_in_ : ndarray
+        Their names, when all are strings.
+
+    Notes
+    -----
+    The publication is on classification; in regression the new attribute is the prediction.
+
+    Examples
+    --------
+    >>> from orfeon import RandomForestRegressor
+    >>> from orfeon.combining.cascade import CascadeRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> X_test, y_test = make_friedman1(2000, random_state=1)
+    >>> alone = RandomForestRegressor(random_state=0).fit(X, y)
+    >>> cascade = CascadeRegressor(random_state=0).fit(X, y)
+    >>> [round(model.score(X_test, y_test), 2) for model in (alone, cascade)]
+    [0.71, 0.79]
+    """
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        cv: Any = 5,
+        in_sample: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.cv = cv
+        self.in_sample = in_sample
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _default(self) -> Named:
+        from orfeon.boosting import GradientBoostingRegressor
+        from orfeon.ensembles import RandomForestRegressor
+
+        additive = GradientBoostingRegressor(max_depth=1)
+        return [("additive", additive), ("forest", RandomForestRegressor())]

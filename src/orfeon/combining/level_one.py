@@ -1,0 +1,333 @@
+"""Level-1 data: what models say of examples that they have not seen, for another to learn from.
+
+There are three honest sources. Out of fold, the models are trained again for each fold
+(:mod:`orfeon.combining.out_of_fold`). Out of bag, an ensemble whose members leave examples out is
+trained once, and each example is told by the members that left it out. And models that are fitted
+already may be asked about examples that are new to them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from orfeon.adapters import adapt
+from orfeon.combining.composition import Units, is_frozen
+from orfeon.combining.fitting import Method
+from orfeon.ensembles.ensemble import Ensemble
+from orfeon.tabular import class_codes
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+#: Numbers that the members of an ensemble are asked for in one go.
+_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class LevelOne:
+    """What members say of the training examples, without having seen them.
+
+    Parameters
+    ----------
+    answers : ndarray of shape (n_members, n_rows, n_outputs)
+        Supports of the classes, or predictions. Where a member is not heard, the mean of those
+        that are; NaN where none is.
+    heard : ndarray of bool of shape (n_members, n_rows)
+        Whether the answer is the member's own.
+    """
+
+    answers: Floats
+    heard: Mask
+
+    @classmethod
+    def of_all(cls, answers: Floats) -> LevelOne:
+        """Answers of members that have seen none of the examples.
+
+        Parameters
+        ----------
+        answers : ndarray of shape (n_members, n_rows, n_outputs)
+            What they say.
+
+        Returns
+        -------
+        LevelOne
+            All are heard.
+        """
+        return cls(answers, np.ones(answers.shape[:2], dtype=bool))
+
+    @property
+    def known(self) -> Mask:
+        """Which examples some member tells."""
+        return np.asarray(self.heard.any(axis=0))
+
+
+def inside(ensemble: Any) -> Any:
+    """An ensemble itself, where it is given as frozen.
+
+    Parameters
+    ----------
+    ensemble : estimator
+        Frozen or not.
+
+    Returns
+    -------
+    estimator
+        What is inside.
+    """
+    return ensemble.estimator if is_frozen(ensemble) else ensemble
+
+
+def ensemble_answers(
+    ensemble: Any, X: Any, classes: npt.NDArray[Any] | None, method: Method
+) -> Floats:
+    """What each member of a fitted ensemble says.
+
+    Parameters
+    ----------
+    ensemble : ensemble
+        Of orfeon or scikit-learn, as :func:`orfeon.adapters.adapt` takes it.
+    X : array or data frame of shape (n_rows, n_attributes)
+        Rows.
+    classes : ndarray of shape (n_classes,) or None
+        All classes that there are; None in regression.
+    method : {"predict_proba", "predict"}
+        Whether members tell class probabilities or decide.
+
+    Returns
+    -------
+    ndarray of shape (n_members, n_rows, n_outputs)
+        Supports of the classes, or predictions.
+    """
+    members = adapt(inside(ensemble))
+    if classes is None or members.classes is None:
+        return members.supports(X)
+    if method == "predict":
+        found: Floats = np.eye(len(members.classes))[members.answers(X)]
+    else:
+        found = members.supports(X)
+    if np.array_equal(members.classes, classes):
+        return found
+    whole = np.zeros((*found.shape[:2], len(classes)))
+    whole[:, :, class_codes(members.classes, classes)] = found
+    return whole
+
+
+def ensemble_means(
+    ensemble: Any,
+    X: Any,
+    classes: npt.NDArray[Any] | None,
+    method: Method,
+    heard: Mask | None = None,
+) -> Floats:
+    """Mean of what the members of a fitted ensemble say, or of those that are heard.
+
+    Parameters
+    ----------
+    ensemble, X, classes, method
+        As for :func:`ensemble_answers`.
+    heard : ndarray of bool of shape (n_members, n_rows), optional
+        Who is heard about each row; all by default.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_outputs)
+        Mean supports, or predictions; NaN where nobody is heard.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.combining.level_one import ensemble_means
+    >>> X, y = np.arange(8.0)[:, None], np.arange(8) // 4
+    >>> bag = BaggingClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> ensemble_means(bag, X[2:6], bag.classes_, "predict")[:, 1]
+    array([0.05, 0.05, 0.8 , 1.  ])
+    """
+    n_rows, n_outputs = _num_samples(X), 1 if classes is None else len(classes)
+    sums = np.zeros((n_rows, n_outputs))
+    n_members = adapt(inside(ensemble)).n_members
+    width = max(1, _AT_ONCE // (n_members * n_outputs))
+    for first in range(0, n_rows, width):
+        span = slice(first, min(first + width, n_rows))
+        some = X if width >= n_rows else _safe_indexing(X, np.arange(span.start, span.stop))
+        answers = ensemble_answers(ensemble, some, classes, method)
+        # Member by member, so that rounding is the same however many rows are asked about.
+        for t, answer in enumerate(answers):
+            sums[span] += answer if heard is None else answer * heard[t, span, None]
+    counts = np.full(n_rows, n_members) if heard is None else heard.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums / counts[:, None])
+
+
+def left_out(ensemble: Any, units: Units, given: tuple[Any, Any, Any]) -> Mask:
+    """Which examples each member of a fitted ensemble has not seen, nor a copy of them.
+
+    Parameters
+    ----------
+    ensemble : ensemble
+        Fitted to the units; or frozen, and fitted before to the examples as they were given.
+    units : Units
+        The examples.
+    given : tuple of (X, y, sample_weight)
+        The same as they were given.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_members, n_units)
+        Whether it has not.
+    """
+    members = adapt(inside(ensemble))
+    if is_frozen(ensemble):
+        out = members.out_of_bag(*given)[:, units.rows]
+    else:
+        weights = None if (units.weights == 1.0).all() else units.weights
+        out = members.out_of_bag(units.table, units.labels, weights)
+    # scikit-learn's ensembles know rows, and not which of them are copies of one example.
+    group = units.copies
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    return np.asarray(np.logical_and.reduceat(out[:, order], starts, axis=1)[:, group])
+
+
+def out_of_bag_means(
+    ensembles: list[Any],
+    units: Units,
+    given: tuple[Any, Any, Any],
+    classes: npt.NDArray[Any] | None,
+    method: Method,
+) -> LevelOne:
+    """Level-1 data of ensembles: each example is told by those members that left it out.
+
+    Parameters
+    ----------
+    ensembles : list of ensembles
+        Fitted.
+    units : Units
+        The examples.
+    given : tuple of (X, y, sample_weight)
+        The same as they were given.
+    classes : ndarray of shape (n_classes,) or None
+        The classes.
+    method : {"predict_proba", "predict"}
+        Whether probabilities are averaged or votes counted.
+
+    Returns
+    -------
+    LevelOne
+        One answer for each ensemble.
+    """
+    heard = [left_out(ensemble, units, given) for ensemble in ensembles]
+    means = [
+        ensemble_means(ensemble, units.table, classes, method, some)
+        for ensemble, some in zip(ensembles, heard, strict=True)
+    ]
+    told = np.stack([some.any(axis=0) for some in heard])
+    # All of them or none, so that the final estimator learns from complete rows.
+    whole: Mask = np.asarray(told.all(axis=0))
+    _warn_of_those_always_seen(whole)
+    answers = np.where(whole[:, None], np.stack(means), np.nan)
+    return LevelOne(answers, np.broadcast_to(whole, told.shape))
+
+
+def out_of_bag_members(
+    ensemble: Any,
+    units: Units,
+    given: tuple[Any, Any, Any],
+    classes: npt.NDArray[Any] | None,
+    method: Method,
+) -> LevelOne:
+    """Level-1 data of the members of one ensemble, each of which is heard where it was left out.
+
+    Parameters
+    ----------
+    ensemble : ensemble
+        Fitted.
+    units, given, classes, method
+        As for :func:`out_of_bag_means`.
+
+    Returns
+    -------
+    LevelOne
+        An answer for each member of the ensemble.
+    """
+    heard = left_out(ensemble, units, given)
+    _warn_of_those_always_seen(np.asarray(heard.any(axis=0)))
+    answers = ensemble_answers(ensemble, units.table, classes, method)
+    sums = np.zeros(answers.shape[1:])
+    for answer, own in zip(answers, heard, strict=True):
+        sums += answer * own[:, None]
+    with np.errstate(invalid="ignore"):
+        mean = sums / heard.sum(axis=0)[:, None]
+    return LevelOne(np.where(heard[:, :, None], answers, mean), heard)
+
+
+def _warn_of_those_always_seen(told: Mask) -> None:
+    never = int((~told).sum())
+    if never:
+        warnings.warn(
+            f"{never} of {len(told)} examples were seen by every member: they have no out-of-bag "
+            "answers, and the final estimator does not learn from them. More members, or smaller "
+            "samples, would give them some.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def check_unseen(name: str, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    """Refuse a fitted ensemble of orfeon that was trained on these very examples.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    estimator : estimator
+        Fitted; others than ensembles of orfeon do not know what they were fitted to.
+    X, y, sample_weight
+        The examples.
+    """
+    ensemble = inside(estimator)
+    history = getattr(ensemble, "_history", None)
+    if not isinstance(ensemble, Ensemble) or not history:
+        return
+    try:
+        _, examples = copy(ensemble)._read_all(X, y, sample_weight)
+    except (TypeError, ValueError):  # another table: it cannot be the training set
+        return
+    key_of = getattr(ensemble, "_drawing_key", lambda given: given.digest)
+    if any(key.split(",")[0] == key_of(examples) for _, key in history):
+        raise ValueError(
+            f"{name} was fitted to these very examples: what it says of them is no level-1 data. "
+            'Give examples that are new to it, or cv="out_of_bag" where its members leave examples '
+            "out."
+        )
+
+
+def warn_of_memory(names: list[str], answers: Floats, y: npt.NDArray[Any]) -> None:
+    """Warn of fitted members that make no error at all, as those do that remember their examples.
+
+    Parameters
+    ----------
+    names : list of str
+        What they are called.
+    answers : ndarray of shape (n_members, n_rows, n_outputs)
+        What they say.
+    y : ndarray of shape (n_rows,)
+        Class codes, or targets.
+    """
+    for name, answer in zip(names, answers, strict=True):
+        said: Any = answer[:, 0] if answer.shape[1] == 1 else answer.argmax(axis=1)
+        if (said == y).all():
+            warnings.warn(
+                f"{name} is right about all {len(y)} examples, as one is that was fitted to them; "
+                "the members of a stack are asked about examples that are new to them.",
+                UserWarning,
+                stacklevel=2,
+            )

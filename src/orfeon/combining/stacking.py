@@ -1,0 +1,466 @@
+"""Stacked generalisation: a final estimator learns from what other models say.
+
+Models of any kind are trained on the examples (level 0). What they say of examples that they have
+not seen is a table of its own (level 1), from which a final estimator learns whom to believe, and
+when. It is essential that no model is asked about an example that it has seen: one that remembers
+its examples would look as if it made no errors.
+
+scikit-learn stacks by cross-validation. Here level-1 data may also be out-of-bag, which costs one
+training in place of one for each fold; folds keep copies of an example together and do not depend
+on the order of the rows; and the final estimator may be a tree that chooses a model.
+
+References
+----------
+Wolpert (1992). Stacked generalization. Neural Networks 5(2), 241-259.
+Breiman (1996). Stacked regressions. Machine Learning 24(1), 49-64.
+Ting and Witten (1999). Issues in stacked generalization. Journal of Artificial Intelligence
+Research 10, 271-289.
+Todorovski and Džeroski (2003). Combining classifiers with meta decision trees. Machine Learning
+50(3), 223-249.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.combining.composition import Named, Units, is_frozen
+from orfeon.combining.fitting import Method, ask, fresh
+from orfeon.combining.level_one import LevelOne
+from orfeon.combining.meta_decision_tree import MetaDecisionTree
+from orfeon.combining.stacking_base import Stacking
+from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin, class_codes
+
+Floats = npt.NDArray[np.float64]
+StackMethod = Literal["auto", "predict_proba", "predict"]
+
+#: Penalties that are tried, as shares of the sum of squares of a level-1 column.
+_PENALTIES = np.logspace(-5, 1, 13)
+
+
+def final_has(method: str) -> Callable[[Any], bool]:
+    """A condition on a stack: that its final estimator has a method, fitted or not.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+
+    Returns
+    -------
+    callable
+        Of the stack, for :func:`sklearn.utils.metaestimators.available_if`.
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> from orfeon.combining.stacking import StackingClassifier, final_has
+    >>> final_has("predict_proba")(StackingClassifier(final_estimator=LinearSVC()))
+    False
+    """
+
+    def find(stack: Any) -> bool:
+        final = getattr(stack, "final_estimator_", stack.final_estimator)
+        if final is None or isinstance(final, str | MetaDecisionTree):
+            return method == "predict_proba"
+        return hasattr(final, method)
+
+    return find
+
+
+class StackingClassifier(TabularClassifierMixin, Stacking):
+    """A classifier that learns from what other classifiers say.
+
+    Parameters
+    ----------
+    estimators : list of (name, classifier), ensemble or None, default=None
+        The classifiers; "drop" in place of one leaves it out, and one that is frozen
+        (:class:`sklearn.frozen.FrozenEstimator`) is taken as it is. An ensemble in place of the
+        list stacks its members, with ``cv="out_of_bag"``. By default a tree pruned by
+        cross-validation, a random forest, gradient boosting and a parallel perceptron; with
+        ``cv="out_of_bag"`` a random forest, bagging and extra-trees.
+    final_estimator : classifier, "meta_tree", MetaDecisionTree or None, default=None
+        What learns from their answers. None is logistic regression, or gradient boosting with
+        ``passthrough``; "meta_tree" a tree that chooses a classifier by how sure all of them are.
+    cv : int, splitter, iterable of splits, "prefit" or "out_of_bag", default=5
+        Where answers come from that are not about seen examples. A number of folds, for each of
+        which all are trained again; splits of the rows given, each of which is tested once.
+        "prefit": the classifiers are fitted already, and the examples given are new to them.
+        "out_of_bag": they are ensembles whose members leave examples out, and of each example those
+        tell that left it out; one that is frozen was fitted to the examples given.
+    stack_method : {"auto", "predict_proba", "predict"}, default="auto"
+        What classifiers are asked for: probabilities; decisions, of which each class is a column;
+        or probabilities of those that have some.
+    passthrough : bool, default=False
+        Whether the final estimator also sees the attributes.
+    n_jobs : int, optional
+        Classifiers that are trained at once, over folds too. The stack does not depend on it.
+    verbose : int, default=0
+        Whether to show progress.
+    random_state : int, RandomState or None, default=None
+        Fixes everything, also every ``random_state`` inside that is None.
+
+    Attributes
+    ----------
+    estimators_ : list of classifiers
+        Fitted to all the examples.
+    named_estimators_ : Bunch
+        The same by name.
+    final_estimator_ : classifier or MetaDecisionTree
+        Fitted to their answers.
+    level_one_ : ndarray of shape (n_rows, n_columns)
+        Answers from which it learnt, for the rows given; NaN for those of weight 0, and for those
+        that were never left out.
+    answer_names_ : list of str
+        Names of its columns.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_features_in_ : int
+        Number of attributes.
+    feature_names_in_ : ndarray
+        Their names, when all are strings.
+
+    See Also
+    --------
+    CascadeClassifier : Each classifier sees what those before it say.
+
+    Notes
+    -----
+    Whole-number weights are copies, which no learner can tell from repeated rows; copies of one
+    example are in the same fold, unless splits are given. Classifiers that take no weights are
+    refused with fractional ones. Where all examples have one class, nothing is stacked.
+
+    With the same splits, logistic regression and classifiers with probabilities, the answers are
+    those of :class:`sklearn.ensemble.StackingClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from orfeon import BaggingClassifier, CARTClassifier
+    >>> from orfeon.combining.stacking import StackingClassifier
+    >>> from orfeon.datasets import make_ringnorm
+    >>> X, y = make_ringnorm(300, random_state=0)
+    >>> X_test, y_test = make_ringnorm(2000, random_state=1)
+    >>> models = [("bayes", GaussianNB()), ("bagging", BaggingClassifier())]
+    >>> stack = StackingClassifier(models, random_state=0).fit(X, y)
+    >>> fitted = [*stack.estimators_, stack]
+    >>> [round(model.score(X_test, y_test), 3) for model in fitted]
+    [0.983, 0.909, 0.983]
+    >>> stack.answer_names_
+    ['bayes_1', 'bagging_1']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Stacking._parameter_constraints,
+        "final_estimator": [
+            HasMethods(["fit", "predict"]),
+            StrOptions({"meta_tree"}),
+            MetaDecisionTree,
+            None,
+        ],
+        "stack_method": [StrOptions({"auto", "predict_proba", "predict"})],
+    }
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        final_estimator: Any = None,
+        *,
+        cv: Any = 5,
+        stack_method: StackMethod = "auto",
+        passthrough: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.stack_method = stack_method
+        self.passthrough = passthrough
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _default(self) -> Named:
+        from orfeon.boosting import GradientBoostingClassifier
+        from orfeon.ensembles import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
+        from orfeon.perceptrons import ParallelPerceptronClassifier
+        from orfeon.trees import CARTClassifier
+
+        forest = ("forest", RandomForestClassifier())
+        if self._is("out_of_bag"):
+            extra = ExtraTreesClassifier(bootstrap=True)
+            return [forest, ("bagging", BaggingClassifier()), ("extra_trees", extra)]
+        return [
+            ("tree", CARTClassifier(pruning="cv")),
+            forest,
+            ("boosting", GradientBoostingClassifier()),
+            ("perceptron", ParallelPerceptronClassifier()),
+        ]
+
+    def _default_final(self, table: Any, weights: Floats) -> Any:
+        if self.passthrough:
+            from orfeon.boosting import GradientBoostingClassifier
+
+            return GradientBoostingClassifier()
+        from sklearn.linear_model import LogisticRegression
+
+        # Equal weights of T members cost a T-th of what one of their sum would: so the penalty is
+        # T times as large, or members that are much alike would be fitted to their noise.
+        n_alike = table.shape[1] if self._asked == "members" else 1
+        return LogisticRegression(C=1.0 / n_alike, max_iter=1000)
+
+    def _check_method(self, members: Named) -> Method:
+        if self.stack_method == "predict":
+            return "predict"
+        for name, estimator in members:
+            without = not self._is_one_ensemble and not hasattr(estimator, "predict_proba")
+            if self.stack_method == "predict_proba" and without:
+                raise ValueError(
+                    f'stack_method="predict_proba", and {name}={estimator} has none; "auto" asks '
+                    "it for decisions."
+                )
+        return "predict_proba"
+
+    def _with_known_classes(self, units: Units, members: Named) -> Units:
+        """The classes of the examples, and those that fitted classifiers know besides."""
+        fitted = [
+            (name, estimator)
+            for name, estimator in members
+            if self._is("prefit") or is_frozen(estimator)
+        ]
+        known = [self.classes_]
+        for name, estimator in fitted:
+            found = np.asarray(estimator.classes_)
+            if isinstance(found[0], str) != isinstance(self.classes_[0], str):
+                raise ValueError(
+                    f"{name} was fitted to the classes {found.tolist()}, and y has "
+                    f"{self.classes_.tolist()}; strings and numbers are not the same."
+                )
+            known.append(found)
+        self.classes_ = np.unique(np.concatenate(known))
+        self.n_classes_ = len(self.classes_)
+        codes = class_codes(units.labels, self.classes_)
+        return replace(units, y=codes, n_classes=self.n_classes_)
+
+    # -- the final estimator -------------------------------------------------------------------
+
+    def _fit_final(self, level: LevelOne, units: Units) -> None:
+        final = self.final_estimator
+        if not isinstance(final, str | MetaDecisionTree):
+            super()._fit_final(level, units)
+            return
+        self.level_one_ = np.asarray(units.on_given_rows(self._columns(level.answers)))
+        known = np.flatnonzero(level.known)
+        tree: MetaDecisionTree = fresh(
+            MetaDecisionTree() if isinstance(final, str) else final, units.seed(2)
+        )
+        self.final_estimator_ = tree.learn(
+            level.answers[:, known], units.y[known], units.weights[known],
+            heard=level.heard[:, known], groups=units.copies[known],
+            attributes=(units.encoded[known], self.schema_) if self.passthrough else None,
+        )  # fmt: skip
+
+    def _check_final(self) -> None:
+        if not isinstance(self.final_estimator, MetaDecisionTree):
+            super()._check_final()
+
+    def choose(self, X: Any) -> npt.NDArray[np.int64]:
+        """Which classifier a meta decision tree believes.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Indices into ``estimators_``, or into the members of the ensemble.
+        """
+        check_is_fitted(self, "final_estimator_")
+        return self._chosen(X)[0]
+
+    def _chosen(self, X: Any) -> tuple[npt.NDArray[np.int64], Floats]:
+        """Who is chosen, and what all say."""
+        if not isinstance(self.final_estimator_, MetaDecisionTree):
+            raise ValueError(
+                f'final_estimator={self.final_estimator} chooses no classifier; "meta_tree" does.'
+            )
+        answers = self._answers(self._rows(X))
+        attributes = (self._encode(X), self.schema_) if self.passthrough else None
+        return self.final_estimator_.choose(answers, attributes=attributes), answers
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """What the final estimator decides, or the classifier that it chooses.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes.
+        """
+        check_is_fitted(self, "final_estimator_")
+        if isinstance(self.final_estimator_, MetaDecisionTree):
+            return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        return super().predict(X)
+
+    @available_if(final_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities by the final estimator, or by the classifier that it chooses.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
+        check_is_fitted(self, "final_estimator_")
+        if isinstance(self.final_estimator_, MetaDecisionTree):
+            chosen, answers = self._chosen(X)
+            return np.asarray(answers[chosen, np.arange(len(chosen))])
+        return ask(self.final_estimator_, self._seen_by_final(X), self.classes_, "predict_proba")
+
+    @available_if(final_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Floats:
+        """Scores of the final estimator.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Scores.
+        """
+        check_is_fitted(self, "final_estimator_")
+        return np.asarray(self.final_estimator_.decision_function(self._seen_by_final(X)))
+
+
+class StackingRegressor(TabularRegressorMixin, Stacking):
+    """A regressor that learns from what other regressors say.
+
+    Parameters
+    ----------
+    estimators : list of (name, regressor), ensemble or None, default=None
+        The regressors; "drop" in place of one leaves it out, and one that is frozen
+        (:class:`sklearn.frozen.FrozenEstimator`) is taken as it is. An ensemble in place of the
+        list stacks its members, with ``cv="out_of_bag"``. By default a tree pruned by
+        cross-validation, a random forest and gradient boosting; with ``cv="out_of_bag"`` a random
+        forest, bagging and extra-trees.
+    final_estimator : regressor or None, default=None
+        What learns from their answers. None is ridge regression, whose penalty is chosen by
+        leave-one-out cross-validation; or gradient boosting with ``passthrough``.
+    cv : int, splitter, iterable of splits, "prefit" or "out_of_bag", default=5
+        Where answers come from that are not about seen examples, as in
+        :class:`StackingClassifier`.
+    passthrough : bool, default=False
+        Whether the final estimator also sees the attributes.
+    n_jobs : int, optional
+        Regressors that are trained at once, over folds too. The stack does not depend on it.
+    verbose : int, default=0
+        Whether to show progress.
+    random_state : int, RandomState or None, default=None
+        Fixes everything, also every ``random_state`` inside that is None.
+
+    Attributes
+    ----------
+    estimators_ : list of regressors
+        Fitted to all the examples.
+    named_estimators_ : Bunch
+        The same by name.
+    final_estimator_ : regressor
+        Fitted to their answers.
+    level_one_ : ndarray of shape (n_rows, n_columns)
+        Answers from which it learnt, for the rows given; NaN for those of weight 0, and for those
+        that were never left out.
+    answer_names_ : list of str
+        Names of its columns.
+    n_features_in_ : int
+        Number of attributes.
+    feature_names_in_ : ndarray
+        Their names, when all are strings.
+
+    Notes
+    -----
+    The penalties that are tried are shares of the sum of squares of the answers, so that the unit
+    of the target does not matter.
+
+    Examples
+    --------
+    >>> from orfeon import CARTRegressor, RandomForestRegressor
+    >>> from orfeon.combining.stacking import StackingRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> X_test, y_test = make_friedman1(2000, random_state=1)
+    >>> models = [("line", LinearRegression()), ("forest", RandomForestRegressor())]
+    >>> stack = StackingRegressor(models, random_state=0).fit(X, y)
+    >>> [round(model.score(X_test, y_test), 2) for model in [*stack.estimators_, stack]]
+    [0.72, 0.72, 0.81]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Stacking._parameter_constraints,
+        "final_estimator": [HasMethods(["fit", "predict"]), None],
+    }
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        final_estimator: Any = None,
+        *,
+        cv: Any = 5,
+        passthrough: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.passthrough = passthrough
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _default(self) -> Named:
+        from orfeon.boosting import GradientBoostingRegressor
+        from orfeon.ensembles import BaggingRegressor, ExtraTreesRegressor, RandomForestRegressor
+        from orfeon.trees import CARTRegressor
+
+        forest = ("forest", RandomForestRegressor())
+        if self._is("out_of_bag"):
+            extra = ExtraTreesRegressor(bootstrap=True)
+            return [forest, ("bagging", BaggingRegressor()), ("extra_trees", extra)]
+        tree = CARTRegressor(pruning="cv")
+        return [("tree", tree), forest, ("boosting", GradientBoostingRegressor())]
+
+    def _default_final(self, table: Any, weights: Floats) -> Any:
+        if self.passthrough:
+            from orfeon.boosting import GradientBoostingRegressor
+
+            return GradientBoostingRegressor()
+        from sklearn.linear_model import RidgeCV
+
+        centred = table - np.average(table, axis=0, weights=weights)
+        squares = float(np.mean(weights @ centred**2))
+        return RidgeCV(_PENALTIES * (squares if squares > 0 else 1.0))

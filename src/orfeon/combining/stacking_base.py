@@ -1,0 +1,280 @@
+"""What stacks of classifiers and of regressors share; see :mod:`orfeon.combining.stacking`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context, is_classifier
+from sklearn.dummy import DummyRegressor
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.adapters import adapt
+from orfeon.combining.composition import Composition, Named, Units, is_frozen, read_splits
+from orfeon.combining.fitting import Method, check_kind, fit_weighted, fresh
+from orfeon.combining.level_one import (
+    LevelOne,
+    check_unseen,
+    ensemble_answers,
+    ensemble_means,
+    inside,
+    out_of_bag_means,
+    out_of_bag_members,
+    warn_of_memory,
+)
+from orfeon.combining.tables import beside
+from orfeon.progress import report_progress
+from orfeon.restoring import restored_on_failure
+
+Floats = npt.NDArray[np.float64]
+
+
+class Stacking(Composition):
+    """What stacks of classifiers and of regressors share."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Composition._parameter_constraints,
+        "estimators": [list, HasMethods(["fit", "predict"]), None],
+        "cv": ["cv_object", StrOptions({"prefit", "out_of_bag"})],
+        "passthrough": ["boolean"],
+    }
+
+    final_estimator: Any
+    cv: Any
+    passthrough: bool
+    final_estimator_: Any
+    level_one_: Floats
+    _asked: Literal["models", "ensembles", "members"]
+    _method: Method
+
+    # -- what is stacked -----------------------------------------------------------------------
+
+    @property
+    def _is_one_ensemble(self) -> bool:
+        """Whether the models that are stacked are the members of one ensemble."""
+        return self.estimators is not None and not isinstance(self.estimators, list)
+
+    def _given(self) -> Named:
+        if not self._is_one_ensemble:
+            return super()._given()
+        return [("ensemble", self.estimators)]
+
+    def _members(self) -> Named:
+        if self.estimators is None and self._is("prefit"):
+            raise ValueError('cv="prefit" needs fitted estimators; estimators is None.')
+        if self._is_one_ensemble and not self._is("out_of_bag"):
+            raise ValueError(
+                f"estimators={self.estimators} is one ensemble, whose members are stacked with "
+                'cv="out_of_bag" only; otherwise give a list of (name, estimator).'
+            )
+        members = super()._members()
+        if self._is("prefit"):
+            for _, estimator in members:
+                check_is_fitted(estimator)
+        return members
+
+    def _is(self, word: str) -> bool:
+        return isinstance(self.cv, str) and self.cv == word
+
+    def _estimators_inside(self) -> list[Any]:
+        found = super()._estimators_inside()
+        if self.passthrough and hasattr(self.final_estimator, "fit"):
+            found.append(self.final_estimator)
+        return found
+
+    # -- fitting -------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the models, and the final estimator on what they say.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples; missing values and categories are welcome as far as the models take them.
+        y : array of shape (n_rows,)
+            Classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+
+        Returns
+        -------
+        self
+            The fitted stack.
+        """
+        with restored_on_failure(self):
+            members = self._members()
+            self._check_final()
+            self._method = self._check_method(members)
+            in_order = not isinstance(self.cv, Integral | str | None)
+            units = self._read_units(X, y, sample_weight, sort=not in_order)
+            units = self._with_known_classes(units, members)
+            self._train(members, units, (X, y, sample_weight))
+        return self
+
+    def _train(self, members: Named, units: Units, given: tuple[Any, Any, Any]) -> None:
+        splits = None
+        if not isinstance(self.cv, str) and not units.is_constant:
+            splits = read_splits(self.cv, units, given[0])
+        n_fits = len(members) * (1 if splits is None else 1 + len(splits)) + 1
+        with report_progress(
+            self, n_fits, self.verbose, X=given[0], y=given[1], sample_weight=given[2]
+        ) as progress:
+            after = progress.update
+            if splits is None:
+                level = self._fit_and_ask(members, units, given, after)
+            else:
+                for name, estimator in members:
+                    if is_frozen(estimator):
+                        check_unseen(name, estimator, *given)
+                level = LevelOne.of_all(
+                    self._out_of_fold(
+                        members, units.table, units, splits, self._method, after=after
+                    )
+                )
+                fitted = self._fit_members(members, units.table, units, after=after)
+                self._keep_members(members, fitted)
+                self._asked = "models"
+            self._fit_final(level, units)
+            after()
+
+    def _fit_and_ask(
+        self,
+        members: Named,
+        units: Units,
+        given: tuple[Any, Any, Any],
+        after: Callable[[], object],
+    ) -> LevelOne:
+        """Models that are trained once, or were before, and what they say of what they left out."""
+        fitted = [estimator for _, estimator in members]
+        if not self._is("prefit"):
+            fitted = self._fit_members(members, units.table, units, after=after)
+        self._keep_members(members, fitted)
+        self._asked = "models"
+        if self._is("out_of_bag") and not units.is_constant:
+            how = (units, given, self._classes, self._method)
+            if self._is_one_ensemble:
+                self._asked = "members"
+                return out_of_bag_members(fitted[0], *how)
+            self._asked = "ensembles"
+            return out_of_bag_means(fitted, *how)
+        answers = self._answers(units.table)
+        if self._is("prefit") and not units.is_constant:
+            for name, estimator in members:
+                check_unseen(name, estimator, *given)
+            warn_of_memory([name for name, _ in members], answers, units.y)
+        return LevelOne.of_all(answers)
+
+    def _fit_final(self, level: LevelOne, units: Units) -> None:
+        self.level_one_ = np.asarray(units.on_given_rows(self._columns(level.answers)))
+        known = np.flatnonzero(level.known)
+        answers, weights = level.answers[:, known], units.weights[known]
+        rows = _safe_indexing(units.table, known) if self.passthrough else None
+        table = self._final_table(answers, rows)
+        final = self.final_estimator
+        if final is None:
+            final = self._default_final(table, weights)
+        if units.is_constant and not is_classifier(self):
+            final = DummyRegressor()
+        self.final_estimator_ = fit_weighted(
+            fresh(final, units.seed(2)), table, units.labels[known], weights,
+            name="final_estimator",
+        )  # fmt: skip
+
+    @abstractmethod
+    def _default_final(self, table: Any, weights: Floats) -> Any:
+        """The final estimator when none is given."""
+
+    def _check_final(self) -> None:
+        if hasattr(self.final_estimator, "fit"):
+            check_kind(self.final_estimator, classifier=is_classifier(self), name="final_estimator")
+
+    def _check_method(self, members: Named) -> Method:
+        return "predict"
+
+    def _with_known_classes(self, units: Units, members: Named) -> Units:
+        return units
+
+    # -- level 1 -------------------------------------------------------------------------------
+
+    def _answers(self, rows: Any) -> Floats:
+        """What the fitted models say, of shape (n_models, n_rows, n_outputs)."""
+        how: tuple[Any, Any, Method] = (rows, self._classes, self._method)
+        if self._asked == "members":
+            return ensemble_answers(self.estimators_[0], *how)
+        if self._asked == "ensembles":
+            return np.stack([ensemble_means(ensemble, *how) for ensemble in self.estimators_])
+        return self._ask(self.estimators_, rows, self._method)
+
+    def _columns(self, answers: Floats) -> Floats:
+        """Answers side by side; of two classes the probability of the second says all."""
+        if answers.shape[2] == 2:
+            answers = answers[:, :, 1:]
+        return np.concatenate(list(answers), axis=1)
+
+    def _final_table(self, answers: Floats, rows: Any) -> Any:
+        """What the final estimator sees."""
+        columns = self._columns(answers)
+        if rows is None:
+            return columns
+        return beside(rows, columns, self._column_names(), first=True)
+
+    def _column_names(self) -> list[str]:
+        names = [name for name, fitted in self.named_estimators_.items() if fitted != "drop"]
+        if self._asked == "members":
+            names = [f"member{t}" for t in range(adapt(inside(self.estimators_[0])).n_members)]
+        classes = self._classes
+        if classes is None:
+            return names
+        told = classes[1:] if len(classes) == 2 else classes
+        return [f"{name}_{label}" for name in names for label in told]
+
+    @property
+    def answer_names_(self) -> list[str]:
+        """Names of the columns of :meth:`answers` and ``level_one_``."""
+        check_is_fitted(self, "final_estimator_")
+        return self._column_names()
+
+    def answers(self, X: Any) -> Floats:
+        """What the models say, as the final estimator sees it.
+
+        It is not called ``transform``: scikit-learn's pipelines would ask it about the examples
+        that the models were trained on. For those there is ``level_one_``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns)
+            Probabilities of the classes, of the second only where there are two; or predictions.
+        """
+        return self._columns(self._answers(self._rows(X)))
+
+    def _seen_by_final(self, X: Any) -> Any:
+        rows = self._rows(X)
+        return self._final_table(self._answers(rows), rows if self.passthrough else None)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """What the final estimator decides.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes or predictions.
+        """
+        check_is_fitted(self, "final_estimator_")
+        return np.asarray(self.final_estimator_.predict(self._seen_by_final(X)))
