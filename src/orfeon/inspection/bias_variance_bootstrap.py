@@ -269,18 +269,19 @@ class _Bootstrap:
         self, n_trainings: int, weights: Floats, size: int
     ) -> Iterator[tuple[Floats, Floats]]:
         """Blocks of samples: the share of each training, and the weight of each point."""
-        rng = np.random.default_rng(self._seeds)
+        # One generator each, so that the size of the blocks changes nothing.
+        for_trainings, for_points = (np.random.default_rng(s) for s in self._seeds.spawn(2))
         n_points = len(weights)
         left = self.n_resamples
         while left:
             n_drawn = min(size, left)
             left -= n_drawn
-            times = rng.multinomial(n_trainings, np.full(n_trainings, 1 / n_trainings), n_drawn)
+            times = for_trainings.multinomial(
+                n_trainings, np.full(n_trainings, 1 / n_trainings), n_drawn
+            )
             on = np.tile(weights, (n_drawn, 1))
             if self.over == "both":
-                on *= rng.multinomial(n_points, np.full(n_points, 1 / n_points), n_drawn)
-                # Where only points without weight are drawn there is nothing to see.
-                on[on.sum(axis=1) == 0] = weights
+                on *= for_points.multinomial(n_points, np.full(n_points, 1 / n_points), n_drawn)
             yield times / n_trainings, on
 
     def judge(

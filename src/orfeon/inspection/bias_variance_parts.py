@@ -262,13 +262,13 @@ def read_weights(sample_weight: Any, n_points: int) -> Floats:
     >>> read_weights(None, 2)
     array([1., 1.])
     """
-    weights = _check_sample_weight(
-        sample_weight, np.empty((n_points, 1)), dtype=np.float64, ensure_non_negative=True
-    )
-    if not (weights > 0).any():
+    if sample_weight is not None and not np.any(np.asarray(sample_weight, dtype=np.float64)):
         raise ValueError(
             "sample_weight is zero for every point; at least one weight must be positive."
         )
+    weights = _check_sample_weight(
+        sample_weight, np.empty((n_points, 1)), dtype=np.float64, ensure_non_negative=True
+    )
     return np.asarray(weights, dtype=np.float64)
 
 
