@@ -201,23 +201,6 @@ def trimmed_mean(values: Sequence[Number], share: Number) -> Number:
     return mean(sorted(values)[cut : len(values) - cut])
 
 
-def class_by_class(
-    supports: Supports, n_classes: int, rule: Callable[[list[Number]], Number]
-) -> list[Number]:
-    """The shares that a rule (max, min, median, mean...) gives over the members of each class.
-
-    Examples
-    --------
-    >>> rows = [[Fraction(1, 2), Fraction(1, 2)], None, [Fraction(1, 4), Fraction(3, 4)]]
-    >>> class_by_class(rows, 2, max), class_by_class(rows, 2, min)
-    ([Fraction(2, 5), Fraction(3, 5)], [Fraction(1, 3), Fraction(2, 3)])
-    """
-    rows = heard(supports)
-    if not rows:
-        return shares([0] * n_classes)
-    return shares([rule([row[k] for row in rows]) for k in range(n_classes)])
-
-
 def soft(
     supports: Supports, n_classes: int, member_weights: Sequence[Number] | None = None
 ) -> list[Number]:
@@ -235,6 +218,34 @@ def soft(
             if row is not None:
                 sums[k] += row[k] * (1 if member_weights is None else member_weights[t])
     return shares(sums)
+
+
+def shares_or_mean(scores: Sequence[Number], supports: Supports, n_classes: int) -> list[Number]:
+    """Scores as shares; where every class has a veto against it, the mean supports.
+
+    Examples
+    --------
+    >>> rows = [[1, 0], [0, 1], [0, 1]]
+    >>> shares_or_mean([0, 0], rows, 2), shares_or_mean([Fraction(1), 0], rows, 2)
+    ([Fraction(1, 3), Fraction(2, 3)], [Fraction(1, 1), Fraction(0, 1)])
+    """
+    return shares(scores) if sum(scores) else soft(supports, n_classes)
+
+
+def class_by_class(
+    supports: Supports, n_classes: int, rule: Callable[[list[Number]], Number]
+) -> list[Number]:
+    """The shares that a rule (max, min, median, mean...) gives over the members of each class.
+
+    Examples
+    --------
+    >>> rows = [[Fraction(1, 2), Fraction(1, 2)], None, [Fraction(1, 4), Fraction(3, 4)]]
+    >>> class_by_class(rows, 2, max), class_by_class(rows, 2, min)
+    ([Fraction(2, 5), Fraction(3, 5)], [Fraction(1, 3), Fraction(2, 3)])
+    """
+    rows = heard(supports)
+    scores = [rule([row[k] for row in rows]) if rows else 0 for k in range(n_classes)]
+    return shares_or_mean(scores, supports, n_classes)
 
 
 def product(
@@ -260,7 +271,7 @@ def product(
             scores[k] *= max(row[k], floor)
             if priors is not None and r > 0:
                 scores[k] /= priors[k]
-    return shares(scores)
+    return shares_or_mean(scores, supports, n_classes)
 
 
 # -- naive Bayes and model averaging ---------------------------------------------------------------
