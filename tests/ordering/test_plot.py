@@ -1,4 +1,4 @@
-"""The picture of an order: what is drawn, where, and what it is called."""
+"""Error curves and the picture of an order: what is drawn, where, and what it is called."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ import numpy as np
 import pytest
 
 from orfeon import order
+from orfeon.ordering.plot import (
+    LOOKS,
+    draw_error_curve,
+    look_of,
+    put_legend,
+    put_title,
+    show_sizes,
+)
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -47,7 +55,7 @@ def test_errors_of_votes_are_drawn_in_per_cent(ordered):
     assert kept.get_marker() == "o"
     assert kept.get_color() == curve.get_color()
     assert ax.get_xlabel() == "members kept"
-    assert ax.get_ylabel() == "error on the selection examples, %"
+    assert ax.get_ylabel() == "selection error, %"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         "orientation",
         "all 10 members",
@@ -55,6 +63,10 @@ def test_errors_of_votes_are_drawn_in_per_cent(ordered):
     assert [text.get_text() for text in ax.texts] == ["2 kept"]
     assert ax.texts[0].xy == (2, 100 * ordered.error_curve[1])
     assert ax.get_xlim() == (1, 10)
+    two, all_ten = 100 * ordered.error_curve[[1, -1]]
+    assert ax.get_title().replace("\n", " ") == (
+        f"Selection error: {two:.3g}% with 2 of 10 members, {all_ten:.3g}% with all"
+    )
 
 
 def test_errors_of_numbers_are_drawn_as_they_are(of_numbers):
@@ -63,7 +75,8 @@ def test_errors_of_numbers_are_drawn_as_they_are(of_numbers):
     assert drawn(curve) == [[n + 1, error] for n, error in enumerate(of_numbers.error_curve)]
     assert set(whole.get_ydata()) == {of_numbers.error_curve[-1]}
     assert drawn(kept) == [[3, of_numbers.error_curve[2]]]
-    assert ax.get_ylabel() == "error on the selection examples"
+    assert ax.get_ylabel() == "selection error (squared)"
+    assert "%" not in ax.get_title()
     assert curve.get_label() == "reduce error"
 
 
@@ -89,6 +102,8 @@ def test_curves_can_be_compared_in_one_picture(ordered):
     # All orders end at the same error, which is drawn once.
     assert [line.get_label() for line in ax.lines] == ["first", "all 10 members", "second"]
     assert ax.lines[0].get_color() != ax.lines[2].get_color()
+    assert ax.lines[0].get_linestyle() != ax.lines[2].get_linestyle()
+    assert ax.get_title() == ""  # which would be that of one of them
 
 
 def test_a_new_figure_is_made_when_none_is_given(ordered):
@@ -109,3 +124,83 @@ def test_sizes_that_cannot_be_kept_are_refused(ordered):
         ordered.plot(keep=11)
     with pytest.raises(ValueError, match="keep='fifth' is not allowed"):
         ordered.plot(keep="fifth")
+
+
+# -- what pictures of curves share -----------------------------------------------------------------
+
+
+def test_curves_look_different_one_after_the_other():
+    _, ax = pyplot.subplots()
+    for number in range(len(LOOKS)):
+        draw_error_curve(ax, np.array([3.0, 2.0]), f"{number}", whole="all", mark=2, note="best")
+    curves = [line for line in ax.lines if line.get_label().isdigit()]
+    assert len(curves) == len(LOOKS)
+    assert len({line.get_color() for line in curves}) == len(LOOKS)
+    assert len({look.marker for look in LOOKS}) == len({look.linestyle for look in LOOKS}) == 7
+    assert sum(line.get_label() == "all" for line in ax.lines) == 1
+    assert look_of(len(LOOKS)) == LOOKS[0]
+
+
+@pytest.mark.parametrize(("mark", "side"), [(2, "left"), (6, "left"), (7, "right"), (10, "right")])
+def test_notes_are_written_towards_the_middle(mark, side):
+    _, ax = pyplot.subplots()
+    errors = np.linspace(5.0, 4.0, 10)
+    draw_error_curve(ax, errors, "a", mark=mark, note="here")
+    (note,) = ax.texts
+    assert note.get_ha() == side
+    assert note.xy == (mark, errors[mark - 1])
+
+
+def test_a_band_is_as_high_as_the_spread():
+    _, ax = pyplot.subplots()
+    draw_error_curve(ax, np.array([5.0, 4.0]), "a", spread=np.array([1.0, 0.5]))
+    heights = np.array(ax.collections[0].get_datalim(ax.transData).intervaly)
+    assert heights.tolist() == [3.5, 6.0]
+
+
+def test_axes_have_room_for_all_curves_but_their_first_errors():
+    _, ax = pyplot.subplots()
+    draw_error_curve(ax, np.concatenate([[90.0, 80.0], np.full(38, 20.0)]), "long")
+    draw_error_curve(ax, np.array([30.0, 10.0]), "short")
+    show_sizes(ax)
+    assert ax.get_xlim() == (1, 40)
+    low, high = ax.get_ylim()
+    assert 0 < low < 10
+    assert 30 < high < 40
+    _, flat = pyplot.subplots()
+    draw_error_curve(flat, np.zeros(3), "never wrong")
+    show_sizes(flat)
+    low, high = flat.get_ylim()
+    assert low < 0 < high
+
+
+@pytest.mark.parametrize("width", [3.5, 7.0])
+def test_titles_and_legends_stay_within_the_picture(width):
+    figure, ax = pyplot.subplots(figsize=(width, 3.5), layout="constrained")
+    for number in range(5):
+        draw_error_curve(
+            ax, np.array([3.0, 2.0, 1.0]), f"a rule of some name {number}: 19.6% with 71"
+        )
+    ax.set_xlabel("members")
+    put_title(
+        ax, "Least test error: 20.1% with 90 of 200 members (margin distance), 21.1% with all"
+    )
+    legend = put_legend(ax)
+    figure.canvas.draw()
+    for artist in (ax.title, legend):
+        box = artist.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+        assert box.y0 >= 0
+    # The legend is below the label of the axis.
+    assert legend.get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
+    assert legend._ncols == (1 if width < 5 else 2)
+    assert (ax.get_title().count("\n") > 0) == (width < 5)
+
+
+def test_no_word_is_alone_in_the_last_line_of_a_title():
+    _, ax = pyplot.subplots(figsize=(3.5, 3.0))
+    put_title(ax, "one two three four five six seven eight nine ten eleven twelve")
+    lengths = [len(line) for line in ax.get_title().split("\n")]
+    assert len(lengths) == 2
+    assert min(lengths) > 0.7 * max(lengths)

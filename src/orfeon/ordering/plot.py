@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,10 @@ _BLUE, _ORANGE, _GREEN, _PURPLE, _SKY, _VERMILLION, _, _ = class_colours(8)
 _SIZE = (6.0, 4.0)
 #: Width of a letter as a share of its height, a little more than in most words.
 _LETTER = 0.55
+#: Height of the letters of a legend, in points.
+_SMALL = 8.5
+#: One member in so many is among the first, whose errors are cut off.
+_FIRST = 20
 #: How curves are known among others on the same axes.
 _CURVE = "error curve"
 
@@ -107,11 +111,10 @@ def draw_error_curve(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
     >>> import numpy as np
+    >>> from matplotlib.figure import Figure
     >>> from orfeon.ordering.plot import draw_error_curve
-    >>> ax = matplotlib.figure.Figure().add_subplot()
+    >>> ax = Figure().add_subplot()
     >>> curve = draw_error_curve(ax, np.array([30.0, 20.0, 25.0]), "votes", mark=2, whole="all 3")
     >>> [line.get_label() for line in ax.lines], ax.lines[2].get_xydata().tolist()
     (['votes', 'all 3', '_mark of votes'], [[2.0, 20.0]])
@@ -136,7 +139,7 @@ def _mark(ax: Any, size: int, error: float, n_members: int, note: str | None, li
     """A ring about a point of the curve, and a note on the side that has more room."""
     ax.plot(
         [size], [error], "o", color=line.get_color(), markersize=7, markerfacecolor="white",
-        markeredgewidth=1.6, zorder=3, label=f"_mark of {line.get_label()}",
+        markeredgewidth=1.6, zorder=3, clip_on=False, label=f"_mark of {line.get_label()}",
     )  # fmt: skip
     if note is not None:
         is_left = size <= 0.6 * n_members
@@ -147,7 +150,10 @@ def _mark(ax: Any, size: int, error: float, n_members: int, note: str | None, li
 
 
 def show_sizes(ax: Any) -> None:
-    """Let the axis of sizes begin at 1 and end with the longest curve.
+    """Let the axis of sizes begin at 1 and end with the longest curve; cut off the first errors.
+
+    Errors of the very first members are so large that the rest could not be told apart: the axis of
+    errors is made for the curves from a twentieth of the members on.
 
     Parameters
     ----------
@@ -156,18 +162,24 @@ def show_sizes(ax: Any) -> None:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
     >>> import numpy as np
+    >>> from matplotlib.figure import Figure
     >>> from orfeon.ordering.plot import draw_error_curve, show_sizes
-    >>> ax = matplotlib.figure.Figure().add_subplot()
+    >>> ax = Figure().add_subplot()
     >>> curves = [draw_error_curve(ax, np.ones(n), f"{n} members") for n in (40, 50, 30)]
     >>> show_sizes(ax)
     >>> ax.get_xlim() == (1, 50)
     True
     """
-    lengths = [len(line.get_xdata()) for line in ax.lines if line.get_gid() == _CURVE]
-    ax.set_xlim(1, max(2, *lengths))
+    curves = [np.asarray(line.get_ydata()) for line in ax.lines if line.get_gid() == _CURVE]
+    ax.set_xlim(1, max(2, *(len(curve) for curve in curves)))
+    low, high = np.inf, -np.inf
+    for curve in curves:
+        later = curve[len(curve) // _FIRST :]
+        low, high = min(low, np.nanmin(curve)), max(high, np.nanmax(later))
+    room = 0.12 * (high - low) or 0.05 * abs(high) or 1.0
+    # Errors are not negative, so that there is little room below 0.
+    ax.set_ylim(max(low - room, -0.25 * room), high + 1.5 * room)
     ax.xaxis.get_major_locator().set_params(integer=True)
 
 
@@ -183,27 +195,33 @@ def put_title(ax: Any, title: str) -> None:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
+    >>> from matplotlib.figure import Figure
     >>> from orfeon.ordering.plot import put_title
-    >>> ax = matplotlib.figure.Figure(figsize=(3.5, 2.5)).add_subplot()
+    >>> ax = Figure(figsize=(3.5, 2.5)).add_subplot()
     >>> put_title(ax, "The error of the first members is least with 41 of all 200 of them")
-    >>> ax.get_title().count("\\n")
-    1
+    >>> print(ax.get_title())
+    The error of the first members is
+    least with 41 of all 200 of them
     """
     text = ax.set_title(title, fontsize="medium")
     # Titles may reach a little beyond the axes on both sides.
     n_letters = int(1.15 * width_of(ax) / (_LETTER * text.get_fontsize()))
-    ax.set_title("\n".join(fill(line, max(n_letters, 10)) for line in title.split("\n")))
+    n_letters = max(n_letters, 10)
+    n_lines = len(wrap(title, n_letters))
+    # The narrowest lines of as many, lest a word be alone in the last.
+    fits = (n for n in range(10, n_letters) if len(wrap(title, n)) == n_lines)
+    text.set_text(fill(title, next(fits, n_letters)))
 
 
-def put_legend(ax: Any, **options: Any) -> Any:
+def put_legend(ax: Any, *, below: float = 32.0, **options: Any) -> Any:
     """Write the legend below the axes, in as many columns as there is room for.
 
     Parameters
     ----------
     ax : matplotlib Axes
         The axes.
+    below : float, default=32.0
+        What the numbers and the label of the axes take, in points.
     **options
         Such as ``handles``.
 
@@ -214,27 +232,30 @@ def put_legend(ax: Any, **options: Any) -> Any:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
+    >>> from matplotlib.figure import Figure
     >>> from orfeon.ordering.plot import put_legend
-    >>> ax = matplotlib.figure.Figure(figsize=(3.5, 2.5)).add_subplot()
+    >>> ax = Figure(figsize=(3.5, 2.5)).add_subplot()
     >>> lines = [ax.plot([1, 2], label=f"a name of some length, {k}")[0] for k in range(2)]
     >>> put_legend(ax)._ncols
     1
     """
+    from matplotlib.transforms import ScaledTranslation
+
     handles = options.pop("handles", None)
     if handles is None:
         handles = ax.get_legend_handles_labels()[0]
     longest = max((len(handle.get_label()) for handle in handles), default=1)
-    # A legend's small letters are about 8.5 points high; its lines and gaps take five of them.
-    n_columns = int(1.1 * width_of(ax) / ((longest + 7) * _LETTER * 8.5))
+    # Besides its letters, an entry has a line and gaps, which take as much as seven of them.
+    n_columns = int(1.15 * width_of(ax) / ((longest + 7) * _LETTER * _SMALL))
     n_columns = max(1, min(n_columns, len(handles)))
     # Rows of equal length look better than a full one and a rest.
     n_columns = math.ceil(len(handles) / math.ceil(len(handles) / n_columns)) if handles else 1
-    below = -0.55 / max(0.5, ax.get_window_extent().height / ax.figure.dpi)
+    # A distance, and no share of the height of the axes, which the layout may change.
+    lower = ScaledTranslation(0.0, -below / 72.0, ax.figure.dpi_scale_trans)
     return ax.legend(
-        handles=handles, loc="upper center", bbox_to_anchor=(0.5, below), ncols=n_columns,
-        frameon=False, fontsize="small", handlelength=2.6, columnspacing=1.2, **options,
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=n_columns,
+        bbox_transform=ax.transAxes + lower, frameon=False, fontsize="small", handlelength=2.6,
+        columnspacing=1.2, **options,
     )  # fmt: skip
 
 
@@ -253,10 +274,9 @@ def width_of(ax: Any) -> float:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
+    >>> from matplotlib.figure import Figure
     >>> from orfeon.ordering.plot import width_of
-    >>> ax = matplotlib.figure.Figure(figsize=(5.0, 2.5)).add_axes((0.1, 0.1, 0.8, 0.8))
+    >>> ax = Figure(figsize=(5.0, 2.5)).add_axes((0.1, 0.1, 0.8, 0.8))
     >>> round(width_of(ax))
     288
     """
@@ -294,6 +314,7 @@ def plot_error_curve(order: Order, ax: Any, keep: Keep | None, label: str | None
     from orfeon.inspection._figure import axes_for
 
     size = None if keep is None else order.size(keep)
+    is_new = ax is None
     ax = axes_for("Order.plot", ax, _SIZE)
     errors = (100.0 if order.n_classes else 1.0) * order.error_curve
     draw_error_curve(
@@ -301,7 +322,14 @@ def plot_error_curve(order: Order, ax: Any, keep: Keep | None, label: str | None
         note=None if size is None else f"{size} kept", whole=f"all {len(order)} members",
     )  # fmt: skip
     ax.set_xlabel("members kept")
-    ax.set_ylabel("error on the selection examples" + (", %" if order.n_classes else ""))
+    ax.set_ylabel("selection error, %" if order.n_classes else "selection error (squared)")
     show_sizes(ax)
+    if is_new and size is not None:
+        unit = "%" if order.n_classes else ""
+        put_title(
+            ax,
+            f"Selection error: {errors[size - 1]:.3g}{unit} with {size} of {len(order)} members, "
+            f"{errors[-1]:.3g}{unit} with all",
+        )
     ax.legend(frameon=False, fontsize="small", handlelength=2.6)
     return ax

@@ -1,0 +1,348 @@
+"""The picture of error curves: error against the number of members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+from orfeon.inspection._figure import axes_for
+from orfeon.inspection._orders import Orders
+from orfeon.inspection.error_curves import (
+    OWN,
+    RANDOM,
+    ErrorCurve,
+    ErrorCurves,
+    On,
+    curves_of_orders,
+    error_curves,
+)
+from orfeon.ordering.plot import draw_error_curve, look_of, put_legend, put_title, show_sizes
+from orfeon.rendering.palette import INK, MUTED_INK
+from orfeon.seeding import RandomState
+from orfeon.votes.selection import Task
+
+#: Width and height in inches of a new figure.
+_SIZE = (6.0, 4.4)
+#: By the examples: how the line is drawn. The first that are there matter most.
+_LINES: dict[On, Any] = {"test": "-", "out-of-bag": "-.", "training": (0, (4, 1.5))}
+
+
+class ErrorCurveDisplay:
+    """Error against the number of members, ordered or not, on one or several sets of examples.
+
+    A colour and a marker for each order or ensemble, a line style for each set of examples; the
+    members' own order is grey where there are others. Rings show the sizes of least error on the
+    examples that matter most (test, else out-of-bag, else training), and a dotted line the error of
+    all members.
+
+    Parameters
+    ----------
+    curves : ErrorCurves
+        The curves, see :func:`error_curves`.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+    lines_ : dict of (str, str) to Line2D
+        The curve of each order or ensemble on each set of examples.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from orfeon import BaggingClassifier, CARTClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.inspection.error_curve_display import ErrorCurveDisplay
+    >>> X, y = make_waveform(1300, random_state=0)
+    >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0)
+    >>> bag = bag.fit(X[:300], y[:300])
+    >>> display = ErrorCurveDisplay.from_estimator(
+    ...     bag, X[:300], y[:300], X[300:], y[300:], orders="margin_distance", out_of_bag=False
+    ... )
+    >>> list(display.lines_)  # doctest: +NORMALIZE_WHITESPACE
+    [('own order', 'training'), ('own order', 'test'),
+     ('margin distance', 'training'), ('margin distance', 'test')]
+    >>> matplotlib.pyplot.close(display.figure_)
+    """
+
+    ax_: Any
+    figure_: Any
+    lines_: dict[tuple[str, str], Any]
+
+    def __init__(self, curves: ErrorCurves) -> None:
+        if not len(curves):
+            raise ValueError("curves is empty; there is nothing to draw.")
+        self.curves = curves
+
+    @classmethod
+    def from_estimator(
+        cls,
+        ensemble: Any,
+        X: Any,
+        y: Any,
+        X_test: Any = None,
+        y_test: Any = None,
+        *,
+        sample_weight: Any = None,
+        sample_weight_test: Any = None,
+        orders: Orders | None = None,
+        n_random_orders: int = 0,
+        random_state: RandomState = None,
+        out_of_bag: bool | None = None,
+        staged: bool | None = None,
+        on: Sequence[On] | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the curves of an ensemble, or of several.
+
+        Parameters
+        ----------
+        ensemble : fitted ensemble, or dict of str to fitted ensembles
+            The ensemble; or several, with their names.
+        X, y, X_test, y_test, sample_weight, sample_weight_test, orders, n_random_orders
+            As for :func:`error_curves`.
+        random_state, out_of_bag, staged
+            As for :func:`error_curves`.
+        on : sequence of {"training", "out-of-bag", "test"}, optional
+            The examples whose curves are drawn; by default all that there are.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ErrorCurveDisplay
+            What was drawn.
+        """
+        named = ensemble if isinstance(ensemble, Mapping) else {None: ensemble}
+        found = []
+        for name, one in named.items():
+            curves = error_curves(
+                one, X, y, X_test, y_test, sample_weight=sample_weight,
+                sample_weight_test=sample_weight_test, orders=orders,
+                n_random_orders=n_random_orders, random_state=random_state,
+                out_of_bag=out_of_bag, staged=staged,
+            )  # fmt: skip
+            found.append(curves if name is None else _renamed(curves, str(name)))
+        return cls(_joined(found, on)).plot(ax)
+
+    @classmethod
+    def from_votes(
+        cls,
+        votes: Any,
+        y: Any,
+        votes_test: Any = None,
+        y_test: Any = None,
+        *,
+        sample_weight: Any = None,
+        sample_weight_test: Any = None,
+        orders: Orders | None = None,
+        n_random_orders: int = 0,
+        random_state: RandomState = None,
+        no_vote: Any = None,
+        task: Task | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the curves of a matrix of votes, or of predictions.
+
+        Parameters
+        ----------
+        votes : array of shape (n_members, n_examples)
+            What each member says of each training example.
+        y : array of shape (n_examples,)
+            Their labels or targets.
+        votes_test, y_test, sample_weight, sample_weight_test, orders, n_random_orders
+            As for :func:`error_curves`.
+        random_state, no_vote, task
+            As for :func:`error_curves`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ErrorCurveDisplay
+            What was drawn.
+        """
+        return cls(error_curves(
+            votes, y=y, y_test=y_test, votes_test=votes_test, sample_weight=sample_weight,
+            sample_weight_test=sample_weight_test, orders=orders,
+            n_random_orders=n_random_orders, random_state=random_state, no_vote=no_vote,
+            task=task,
+        )).plot(ax)  # fmt: skip
+
+    @classmethod
+    def from_orders(
+        cls,
+        orders: Orders,
+        members_or_votes: Any = None,
+        X: Any = None,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        no_vote: Any = None,
+        n_random_orders: int = 0,
+        random_state: RandomState = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the curves of orders that were made before.
+
+        Parameters
+        ----------
+        orders, members_or_votes, X, y, sample_weight, no_vote, n_random_orders, random_state
+            As for :func:`orfeon.inspection.error_curves.curves_of_orders`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ErrorCurveDisplay
+            What was drawn.
+        """
+        return cls(curves_of_orders(
+            orders, members_or_votes, X, y, sample_weight=sample_weight, no_vote=no_vote,
+            n_random_orders=n_random_orders, random_state=random_state,
+        )).plot(ax)  # fmt: skip
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ErrorCurveDisplay
+            The display, with what was drawn.
+        """
+        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
+        self.figure_, self.lines_ = ax.figure, {}
+        scale = 1.0 if self.curves.is_regression else 100.0
+        marked = self._marked
+        for curve in self.curves:
+            is_marked = any(curve is one for one in marked)
+            self.lines_[curve.name, curve.on] = draw_error_curve(
+                ax, scale * curve.errors, f"{curve.name}, {curve.on}",
+                spread=None if curve.spread is None else scale * curve.spread,
+                mark=curve.best_size if is_marked else None,
+                note=self._best(curve) if is_marked and len(marked) == 1 else None,
+                whole=f"_all, {curve.name}, {curve.on}" if self._shows_whole(curve) else None,
+                **self._style(curve),
+            )  # fmt: skip
+        show_sizes(ax)
+        self._label()
+        return self
+
+    # -- what is shown how -------------------------------------------------------------------------
+
+    @property
+    def _ons(self) -> list[On]:
+        """The sets of examples, those that matter most first."""
+        return [on for on in _LINES if any(curve.on == on for curve in self.curves)]
+
+    @property
+    def _ordered(self) -> list[str]:
+        """Names of the orders that were made, or of all curves where there are none."""
+        made = [curve.name for curve in self.curves if curve.is_ordered]
+        return list(dict.fromkeys(made or [curve.name for curve in self.curves]))
+
+    @property
+    def _marked(self) -> list[ErrorCurve]:
+        """The curves whose best size is shown."""
+        on, names = self._ons[0], self._ordered
+        return [curve for curve in self.curves if curve.on == on and curve.name in names]
+
+    def _shows_whole(self, curve: ErrorCurve) -> bool:
+        """Whether the error of all members is drawn for it: once for all orders of them."""
+        alike = [one for one in self.curves if one.on == self._ons[0]]
+        if all(one.is_ordered for one in alike):
+            return curve is alike[0]
+        return curve.on == self._ons[0] and not curve.is_ordered
+
+    def _style(self, curve: ErrorCurve) -> dict[str, Any]:
+        names = self._ordered
+        style: dict[str, Any] = {"linestyle": _LINES[curve.on], "linewidth": 1.4}
+        if curve.name not in names:
+            return {**style, "color": MUTED_INK, "linewidth": 1.2, "zorder": 1.9}
+        number = names.index(curve.name)
+        look = look_of(number)
+        style["color"] = look.colour
+        if len(names) > 1:
+            # Markers of different curves are not above each other.
+            every = (0.02 + 0.15 * (number + 0.5) / len(names), 0.15)
+            style |= {"marker": look.marker, "markersize": 4, "markevery": every}
+        return style
+
+    # -- words -------------------------------------------------------------------------------------
+
+    def _number(self, error: float) -> str:
+        return f"{error:.3g}" if self.curves.is_regression else f"{100 * error:.1f}%"
+
+    def _best(self, curve: ErrorCurve) -> str:
+        return f"{self._number(curve.least)} with {curve.best_size}"
+
+    def _label(self) -> None:
+        """Say what is seen."""
+        ax, ons = self.ax_, self._ons
+        what = "mean squared error" if self.curves.is_regression else "error, %"
+        ax.set_xlabel("members")
+        ax.set_ylabel(what if len(ons) > 1 else f"{ons[0]} {what}")
+        best = min(self._marked, key=lambda curve: curve.least)
+        name = "" if best.name in (OWN, RANDOM) else f" ({best.name})"
+        error = "mean squared error" if self.curves.is_regression else "error"
+        kept = f"{self._number(best.least)} with {best.best_size} of {len(best)} members{name}"
+        whole = f", {self._number(best.whole)} with all"
+        if best.best_size == len(best):
+            kept, whole = f"{self._number(best.least)} with all {len(best)} members{name}", ""
+        put_title(ax, f"Least {ons[0]} {error}: {kept}{whole}")
+        put_legend(ax, handles=self._handles())
+
+    def _handles(self) -> list[Any]:
+        """Entries of the legend: orders or ensembles, sets of examples, the whole."""
+        from matplotlib.lines import Line2D
+
+        marked = {curve.name: curve for curve in self._marked}
+        handles = []
+        for name in dict.fromkeys(curve.name for curve in self.curves):
+            line = next(line for (its, _), line in self.lines_.items() if its == name)
+            label = (
+                f"{name}: {self._best(marked[name])}"
+                if len(marked) > 1 and name in marked
+                else name
+            )
+            handles.append(Line2D(
+                [], [], color=line.get_color(), marker=line.get_marker(), markersize=4, label=label,
+                linestyle="-" if len(self._ons) > 1 else line.get_linestyle(),
+            ))  # fmt: skip
+        if len(self._ons) > 1:
+            handles += [
+                Line2D([], [], color=INK, linewidth=1.2, linestyle=_LINES[on], label=on)
+                for on in self._ons
+            ]
+        lengths = {len(curve) for curve in self.curves}
+        label = f"all {lengths.pop()} members" if len(lengths) == 1 else "all members"
+        handles.append(Line2D([], [], color=MUTED_INK, linewidth=1.1, linestyle=":", label=label))
+        return handles
+
+
+def _joined(found: Sequence[ErrorCurves], on: Sequence[On] | None) -> ErrorCurves:
+    """Curves of several ensembles in one, those on some of the examples."""
+    known = list(dict.fromkeys(curve.on for curves in found for curve in curves))
+    if on is not None and (isinstance(on, str) or not len(on) or not set(on) <= set(known)):
+        raise ValueError(f"on={on!r} is not allowed; give some of {known}, those that there are.")
+    if len({curves.is_regression for curves in found}) > 1:
+        raise ValueError("ensemble holds classifiers and regressors; their errors differ in kind.")
+    curves = tuple(c for curves in found for c in curves if on is None or c.on in on)
+    return ErrorCurves(curves, found[0].is_regression)
+
+
+def _renamed(curves: ErrorCurves, name: str) -> ErrorCurves:
+    """The same curves as those of a named ensemble."""
+    return replace(curves, curves=tuple(
+        replace(curve, name=name if curve.name == OWN else f"{name}, {curve.name}")
+        for curve in curves
+    ))  # fmt: skip
