@@ -28,10 +28,9 @@ from orfeon import (
     StumpClassifier,
 )
 from orfeon.boosting import edge_bound, error_bound, margin_bound, pseudo_loss_bound, vote_bound
-from orfeon.boosting.base import _SET_ASIDE
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.setting_aside import set_aside
-from orfeon.seeding import seed_sequence
+from orfeon.seeding import Purpose, seed_sequence
 
 TREE = CARTClassifier(max_depth=2)
 CLASSIFIERS: list[Any] = [
@@ -115,7 +114,7 @@ def test_with_early_stopping_they_are_about_the_examples_that_were_trained_on(mo
     y = np.minimum(y, 1)
     given = {"n_iter_no_change": 6, "validation_fraction": 0.3, "random_state": 0}
     fitted = clone(model).set_params(**given).fit(X, y)
-    rng = member_generator(seed_sequence(0), _SET_ASIDE)
+    rng = member_generator(seed_sequence(0), Purpose.SETTING_ASIDE)
     held = set_aside(X, y, np.ones(len(y)), 0.3, rng, by_class=True)
     errors = staged_errors(fitted, X[~held], y[~held], np.ones((~held).sum()))
     assert (errors <= fitted.error_bounds_ * (1 + 1e-12)).all()

@@ -187,12 +187,11 @@ def test_the_curve_is_that_of_the_stages(name):
     booster = small(name, n_iter_no_change=50, validation_fraction=0.3, n_estimators=12)
     X, y = table(booster)
     model = clone(booster).fit(X, y)
-    from orfeon.boosting.base import _SET_ASIDE
     from orfeon.ensembles.perturbation import member_generator
     from orfeon.ensembles.setting_aside import set_aside
-    from orfeon.seeding import seed_sequence
+    from orfeon.seeding import Purpose, seed_sequence
 
-    rng = member_generator(seed_sequence(0), _SET_ASIDE)
+    rng = member_generator(seed_sequence(0), Purpose.SETTING_ASIDE)
     held = set_aside(X, y, np.ones(len(y)), 0.3, rng, by_class=True)
     assert held.sum() == pytest.approx(0.3 * len(y), abs=2)
     staged = [1 - score for score in model.staged_score(X[held], y[held])]

@@ -219,4 +219,5 @@ def test_the_rule_is_one_of_those_there_are():
     X, y = table(BaggingClassifier())
     with pytest.raises(ValueError, match="'combine' parameter of BaggingClassifier must be"):
         BaggingClassifier(combine="loud").fit(X, y)
-    assert "combine" not in BaggingRegressor().get_params()
+    with pytest.raises(ValueError, match="'combine' parameter of BaggingRegressor must be"):
+        BaggingRegressor(combine="majority").fit(X, y)
