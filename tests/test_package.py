@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
+import inspect
+import pkgutil
 import subprocess
 import sys
 import tomllib
@@ -46,6 +49,26 @@ def test_every_public_name_resolves_and_is_documented():
             assert thing.__name__ == name
             assert thing.__module__.startswith("orfeon.")
             assert thing.__doc__
+
+
+FAMILIES = sorted(
+    module.name
+    for module in pkgutil.iter_modules(orfeon.__path__, "orfeon.")
+    if module.ispkg and module.name not in ("orfeon.kernels", "orfeon.votes")
+)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_name_of_a_family_resolves(family):
+    package = importlib.import_module(family)
+    modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    assert package.__all__ == [*dict.fromkeys(package.__all__)] != []
+    for name in package.__all__:
+        thing = getattr(package, name)
+        if isinstance(thing, type) or inspect.isfunction(thing):
+            assert thing.__doc__, name
+        # A module of that name would take the place of the object once it is imported.
+        assert name not in modules, f"{family}.{name} is also a module"
 
 
 def test_dir_lists_the_public_names_and_no_others():
