@@ -90,6 +90,14 @@ def test_parameters_are_paid_for_as_in_the_bayesian_information_criterion():
     decider = ModelAveraging(n_parameters=n_parameters).learn(supports, y, 3)
     criteria = n_parameters * log(20) - 2 * log_likelihoods(supports, y)
     np.testing.assert_allclose(decider.weights, softmax(-criteria / 2), rtol=1e-10)
+    warm = ModelAveraging(n_parameters=n_parameters, temperature=4.0).learn(supports, y, 3)
+    np.testing.assert_allclose(warm.weights, softmax(-criteria / 8), rtol=1e-10)
+
+
+def test_half_weights_are_half_of_the_examples():
+    supports, y = supports_of(6)
+    decider = ModelAveraging().learn(supports, y, 3, np.full(20, 0.5))
+    np.testing.assert_allclose(decider.log_weights, log_likelihoods(supports, y) / 2, rtol=1e-12)
 
 
 def test_with_more_examples_the_weight_goes_to_the_best_member():

@@ -145,6 +145,8 @@ def test_weights_are_smoothed_log_odds():
     np.testing.assert_allclose(decider.weights, expected, rtol=0, atol=1e-12)
     more = Weighted(smoothing=0.5).learn(said, np.zeros(10, dtype=int), 2)
     assert more.weights[0] == pytest.approx(log(9.5 / 1.5), abs=1e-12)
+    half = Weighted().learn(said, np.zeros(10, dtype=int), 2, np.full(10, 0.5))
+    assert half.weights[0] == pytest.approx(log(5.5 / 1.5), abs=1e-12)
 
 
 def test_with_more_classes_a_guess_is_worth_nothing():
