@@ -1,0 +1,179 @@
+"""Mixtures of experts: a gate decides by the attributes how much each expert counts.
+
+Gate and experts are trained together by the EM algorithm, so that each expert learns the part of
+the problem that it is best at, and the gate where that part is.
+
+References
+----------
+Jacobs, Jordan, Nowlan and Hinton (1991). Adaptive mixtures of local experts. Neural Computation
+3(1), 79-87.
+Jordan and Jacobs (1994). Hierarchical mixtures of experts and the EM algorithm. Neural Computation
+6(2), 181-214.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval
+
+from orfeon.combining.mixture_base import (
+    EXPERTS,
+    BaseExpertsClassifier,
+    BaseExpertsRegressor,
+    BaseMixtureOfExperts,
+    with_texts,
+)
+
+_N_EXPERTS: dict[str, list[Any]] = {"n_experts": [Interval(Integral, 1, None, closed="left")]}
+
+
+class OneGate(BaseMixtureOfExperts):
+    """A mixture with one gate."""
+
+    n_experts: int
+
+    def _tree_of_gates(self) -> tuple[int, int]:
+        return self.n_experts, 1
+
+
+@with_texts
+class MixtureOfExpertsClassifier(OneGate, BaseExpertsClassifier):
+    """Classifiers that share a problem out among themselves, by a gate.
+
+    Parameters
+    ----------
+    expert : classifier, optional
+        What experts are, cloned for each; it needs ``predict_proba``, and ``sample_weight`` in
+        ``fit``. By default softmax (logistic) regressions.
+    n_experts : int, default=4
+        Number of experts.
+    <fitting>
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    <fitted>
+
+    See Also
+    --------
+    MixtureOfExpertsRegressor : For numbers.
+    HierarchicalExpertsClassifier : With a tree of gates.
+
+    Notes
+    -----
+    <notes>
+
+    Examples
+    --------
+    Two classes that no line parts, but two do:
+
+    >>> import numpy as np
+    >>> from orfeon.combining.experts import MixtureOfExpertsClassifier
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> model = MixtureOfExpertsClassifier(n_experts=2, random_state=0).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.98
+    >>> model.gate_proba([[-2.0, 1.0], [2.0, 1.0]]).round(2)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = EXPERTS | _N_EXPERTS
+
+    def __init__(
+        self,
+        expert: Any = None,
+        n_experts: int = 4,
+        *,
+        alpha: float = 1.0,
+        n_init: int = 3,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        categorical_features: Any = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.expert = expert
+        self.n_experts = n_experts
+        self.alpha = alpha
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.categorical_features = categorical_features
+        self.verbose = verbose
+        self.random_state = random_state
+
+
+@with_texts
+class MixtureOfExpertsRegressor(OneGate, BaseExpertsRegressor):
+    """Regressors that share a problem out among themselves, by a gate.
+
+    Each expert is a Gaussian with a mean that depends on the attributes, and a variance of its own.
+
+    Parameters
+    ----------
+    expert : regressor, optional
+        What experts are, cloned for each; it needs ``sample_weight`` in ``fit``. By default linear
+        (ridge) regressions.
+    n_experts : int, default=4
+        Number of experts.
+    <fitting>
+
+    Attributes
+    ----------
+    variances_ : ndarray of shape (n_experts,)
+        Variance of the target about each expert's prediction.
+    <fitted>
+
+    See Also
+    --------
+    MixtureOfExpertsClassifier : For classes.
+    HierarchicalExpertsRegressor : With a tree of gates.
+
+    Notes
+    -----
+    <notes>
+
+    <variances>
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.experts import MixtureOfExpertsRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (300, 1))
+    >>> y = np.abs(X[:, 0]) + rng.normal(0, 0.1, 300)
+    >>> model = MixtureOfExpertsRegressor(n_experts=2, alpha=0.1, random_state=0).fit(X, y)
+    >>> predicted, deviation = model.predict([[-0.5], [0.0], [0.5]], return_std=True)
+    >>> predicted.round(2), deviation.round(2)
+    (array([0.51, 0.03, 0.5 ]), array([0.1 , 0.1 , 0.09]))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = EXPERTS | _N_EXPERTS
+
+    def __init__(
+        self,
+        expert: Any = None,
+        n_experts: int = 4,
+        *,
+        alpha: float = 1.0,
+        n_init: int = 3,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        categorical_features: Any = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.expert = expert
+        self.n_experts = n_experts
+        self.alpha = alpha
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.categorical_features = categorical_features
+        self.verbose = verbose
+        self.random_state = random_state

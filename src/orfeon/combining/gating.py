@@ -1,0 +1,407 @@
+"""Gates: soft partitions of the inputs, learnt by softmax regression.
+
+A gate gives each row a share for each of its branches, the softmax of linear functions of the
+inputs. A tree of gates multiplies the shares on the way to each leaf, where an expert is. In the
+M step of the EM algorithm each gate is a softmax regression on its own, whose targets are the
+responsibilities of the experts below each branch (Jordan and Jacobs 1994).
+
+References
+----------
+Jacobs, Jordan, Nowlan and Hinton (1991). Adaptive mixtures of local experts. Neural Computation
+3(1), 79-87.
+Jordan and Jacobs (1994). Hierarchical mixtures of experts and the EM algorithm. Neural Computation
+6(2), 181-214.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+Floats = npt.NDArray[np.float64]
+
+#: Up to this many unknowns a softmax regression is solved by Newton's method, else by L-BFGS.
+_MOST_UNKNOWNS = 400
+#: Newton's steps at most, and halvings of each.
+_STEPS, _HALVINGS = 50, 30
+#: The least curvature that a direction is given, as a share of the mean one.
+_LEAST_CURVATURE = 1e-9
+#: Gains below this, per unit of weight, are rounding.
+_ROUNDING = 1e-14
+
+
+def responsibilities(log_shares: Floats, log_densities: Floats) -> tuple[Floats, Floats]:
+    """The E step: how likely it is that each expert made each example.
+
+    Parameters
+    ----------
+    log_shares : ndarray of shape (n_rows, n_experts)
+        Logarithms of the shares that the gates give the experts.
+    log_densities : ndarray of shape (n_rows, n_experts)
+        Logarithms of the probabilities or densities that the experts give the examples' targets.
+
+    Returns
+    -------
+    posterior : ndarray of shape (n_rows, n_experts)
+        Responsibilities: rows sum to 1.
+    log_likelihood : ndarray of shape (n_rows,)
+        Logarithm of the density that the mixture gives each example.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.gating import responsibilities
+    >>> posterior, log_likelihood = responsibilities(
+    ...     np.log([[0.5, 0.5]]), np.log([[0.9, 0.3]])
+    ... )
+    >>> posterior, np.exp(log_likelihood).round(6)
+    (array([[0.75, 0.25]]), array([0.6]))
+    """
+    joint = log_shares + log_densities
+    posterior = log_softmax(joint)
+    log_likelihood = joint.max(axis=1) - posterior.max(axis=1)
+    return np.exp(posterior), log_likelihood
+
+
+def log_softmax(scores: Floats) -> Floats:
+    """Logarithms of the shares that scores stand for: exponentials over their sum.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (..., n_shares)
+        Scores.
+
+    Returns
+    -------
+    ndarray of shape (..., n_shares)
+        Logarithms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.gating import log_softmax
+    >>> np.exp(log_softmax(np.array([1000.0, 1000.0 + np.log(3)]))).round(6)
+    array([0.25, 0.75])
+    """
+    gaps = scores - scores.max(axis=-1, keepdims=True)
+    gaps -= np.log(np.exp(gaps).sum(axis=-1, keepdims=True))
+    return np.asarray(gaps)
+
+
+def fit_softmax(
+    inputs: Floats, targets: Floats, start: Floats, *, alpha: float, tol: float = 1e-12
+) -> Floats:
+    """Softmax regression on soft targets, from a start that it never leaves for the worse.
+
+    Parameters
+    ----------
+    inputs : ndarray of shape (n_rows, n_inputs)
+        Inputs, the last one constant.
+    targets : ndarray of shape (n_rows, n_classes)
+        How much of each row is of each class; what rows sum to are their weights.
+    start : ndarray of shape (n_classes, n_inputs)
+        Weights to begin with.
+    alpha : float
+        Half of it, times the sum of squared weights but for those of the last input, is the
+        penalty.
+    tol : float, default=1e-12
+        It ends when a step would gain less than this, per unit of weight.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_inputs)
+        Weights that maximise the sum of targets times logarithms of shares, less the penalty. They
+        sum to 0 over the classes, for adding the same to all of them changes no share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.gating import fit_softmax
+    >>> inputs, targets = -np.ones((2, 1)), np.array([[1.0, 0.0], [2.0, 1.0]])
+    >>> weights = fit_softmax(inputs, targets, np.zeros((2, 1)), alpha=0.0)
+    >>> np.exp(weights[1, 0] - weights[0, 0]).round(6)  # the odds
+    np.float64(3.0)
+    """
+    total = float(targets.sum())
+    if len(start) < 2 or total <= 0:
+        return np.zeros_like(start)
+    problem = _SoftmaxProblem(inputs, targets, alpha)
+    start = start - start.mean(axis=0)
+    least_gain = max(tol, _ROUNDING) * total
+    if start.size > _MOST_UNKNOWNS:
+        return problem.descend(start, least_gain)
+    return problem.solve(start, least_gain)
+
+
+class _Look(NamedTuple):
+    """A softmax regression at some weights."""
+
+    weights: Floats
+    value: float
+    gradient: Floats
+    shares: Floats
+
+
+class _SoftmaxProblem:
+    """What a softmax regression minimises: minus its penalised log-likelihood."""
+
+    def __init__(self, inputs: Floats, targets: Floats, alpha: float) -> None:
+        self.inputs, self.targets = inputs, targets
+        self.totals = targets.sum(axis=1, keepdims=True)
+        self.scaled = inputs * np.sqrt(self.totals)
+        self.penalties = np.full(inputs.shape[1], alpha)
+        self.penalties[-1] = 0.0
+
+    def look(self, weights: Floats) -> _Look:
+        """Value, gradient and shares."""
+        logs = log_softmax(self.inputs @ weights.T)
+        shares = np.exp(logs)
+        value = 0.5 * (self.penalties * weights**2).sum() - (self.targets * logs).sum()
+        pulls = self.totals * shares - self.targets
+        gradient = pulls.T @ self.inputs + self.penalties * weights
+        return _Look(weights, float(value), gradient, shares)
+
+    def hessian(self, shares: Floats) -> Floats:
+        """Second derivatives, with some curvature in the directions that have none."""
+        n_classes, n_inputs = shares.shape[1], self.inputs.shape[1]
+        products = (shares[:, :, None] * self.scaled[:, None, :]).reshape(len(shares), -1)
+        hessian = -(products.T @ products)
+        for k in range(n_classes):
+            mine = slice(k * n_inputs, (k + 1) * n_inputs)
+            hessian[mine, mine] += products[:, mine].T @ self.scaled
+        diagonal = np.arange(len(hessian))
+        hessian[diagonal, diagonal] += np.tile(self.penalties, n_classes)
+        # Adding the same to all classes changes no share: there the curvature is any.
+        mean = max(float(hessian[diagonal, diagonal].mean()), np.finfo(np.float64).tiny)
+        for j in range(n_inputs):
+            hessian[j::n_inputs, j::n_inputs] += mean / n_classes
+        hessian[diagonal, diagonal] += _LEAST_CURVATURE * mean
+        return np.asarray(hessian)
+
+    def solve(self, start: Floats, least_gain: float) -> Floats:
+        """Newton's method, each step halved until it gains something."""
+        here = self.look(start)
+        for _ in range(_STEPS):
+            flat = np.linalg.solve(self.hessian(here.shares), here.gradient.ravel())
+            step = flat.reshape(start.shape)
+            gain = float((here.gradient * step).sum()) / 2
+            if not gain > least_gain:
+                last = self.look(here.weights - step)
+                return last.weights if last.value < here.value else here.weights
+            for halving in range(_HALVINGS):
+                part = 0.5**halving
+                there = self.look(here.weights - part * step)
+                if there.value <= here.value - 1e-3 * part * gain:
+                    here = there
+                    break
+            else:
+                break
+        return here.weights
+
+    def descend(self, start: Floats, least_gain: float) -> Floats:
+        """L-BFGS, whose memory grows with the unknowns and not with their square."""
+
+        def flat(unknowns: Floats) -> tuple[float, Floats]:
+            here = self.look(unknowns.reshape(start.shape))
+            return here.value, here.gradient.ravel()
+
+        before = self.look(start).value
+        found = minimize(
+            flat, start.ravel(), jac=True, method="L-BFGS-B",
+            options={"ftol": least_gain / max(abs(before), 1.0), "gtol": 0.0, "maxiter": 500},
+        )  # fmt: skip
+        return np.asarray(found.x).reshape(start.shape) if found.fun < before else start
+
+
+def in_fewer_directions(inputs: Floats) -> tuple[Floats, Floats | None]:
+    """Inputs in the directions in which the examples differ, where there are fewer of these.
+
+    No penalised linear model has weights in other directions, so that nothing is lost.
+
+    Parameters
+    ----------
+    inputs : ndarray of shape (n_rows, n_inputs)
+        Inputs, the last one constant.
+
+    Returns
+    -------
+    inputs : ndarray of shape (n_rows, n_directions + 1)
+        Inputs, the last one constant.
+    basis : ndarray of shape (n_inputs - 1, n_directions) or None
+        The directions, at right angles; None where nothing changes.
+    """
+    if inputs.shape[1] - 1 <= len(inputs):
+        return inputs, None
+    basis = np.linalg.qr(inputs[:, :-1].T)[0]
+    return np.column_stack([inputs[:, :-1] @ basis, inputs[:, -1]]), basis
+
+
+def expand(weights: Floats, basis: Floats) -> Floats:
+    """Weights of all inputs, from those of some directions.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (..., n_directions + 1)
+        Weights; the last one, of a constant input, stays as it is.
+    basis : ndarray of shape (n_inputs - 1, n_directions)
+        The directions.
+
+    Returns
+    -------
+    ndarray of shape (..., n_inputs)
+        Weights that give the same for inputs that lie in these directions.
+    """
+    return np.concatenate([weights[..., :-1] @ basis.T, weights[..., -1:]], axis=-1)
+
+
+@dataclass(frozen=True)
+class Gates:
+    """A tree of gates, each with as many branches; of depth 1 it is one gate.
+
+    Parameters
+    ----------
+    levels : tuple of ndarray of shape (n_gates, n_branches, n_inputs)
+        Weights of the gates, from the root down: each level has as many gates as the one above has
+        branches.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.gating import Gates
+    >>> gates = Gates((np.zeros((1, 2, 3)), np.zeros((2, 2, 3))))
+    >>> np.exp(gates.log_shares(np.ones((1, 3))))
+    array([[0.25, 0.25, 0.25, 0.25]])
+    """
+
+    levels: tuple[Floats, ...]
+
+    @classmethod
+    def draw(
+        cls,
+        n_branches: int,
+        depth: int,
+        n_inputs: int,
+        steepness: float,
+        rng: np.random.Generator,
+    ) -> Self:
+        """Draw gates at random.
+
+        Parameters
+        ----------
+        n_branches : int
+            Branches of each gate.
+        depth : int
+            Levels of gates.
+        n_inputs : int
+            Inputs, the last one constant.
+        steepness : float
+            Standard deviation of what goes into the softmax, for standardised inputs.
+        rng : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        Gates
+            Gates that part the inputs in any direction, through their mean.
+        """
+        levels = []
+        for level in range(depth):
+            weights = rng.normal(size=(n_branches**level, n_branches, n_inputs))
+            weights *= steepness / np.sqrt(max(n_inputs - 1, 1))
+            weights[:, :, -1] = 0.0
+            levels.append(weights)
+        return cls(tuple(levels))
+
+    @property
+    def n_leaves(self) -> int:
+        """How many experts there are below."""
+        n_gates, n_branches, _ = self.levels[-1].shape
+        return int(n_gates * n_branches)
+
+    def log_shares(self, inputs: Floats) -> Floats:
+        """Logarithms of the shares that the rows have in the leaves.
+
+        Parameters
+        ----------
+        inputs : ndarray of shape (n_rows, n_inputs)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_leaves)
+            Logarithms of shares, which sum to 1.
+        """
+        logs = np.zeros((len(inputs), 1))
+        for weights in self.levels:
+            n_gates, n_branches, n_inputs = weights.shape
+            scores = inputs @ weights.reshape(-1, n_inputs).T
+            branches = log_softmax(scores.reshape(-1, n_gates, n_branches))
+            logs = (logs[:, :, None] + branches).reshape(len(inputs), n_gates * n_branches)
+        return logs
+
+    def expanded(self, basis: Floats) -> Gates:
+        """The same gates for inputs of which they were given some directions.
+
+        Parameters
+        ----------
+        basis : ndarray of shape (n_inputs - 1, n_directions)
+            The directions.
+
+        Returns
+        -------
+        Gates
+            The gates.
+        """
+        return Gates(tuple(expand(weights, basis) for weights in self.levels))
+
+    def penalty(self, alpha: float) -> float:
+        """Half of alpha times the sum of squared weights, but for those of the last input.
+
+        Parameters
+        ----------
+        alpha : float
+            Strength of the penalty.
+
+        Returns
+        -------
+        float
+            The penalty.
+        """
+        return 0.5 * alpha * float(sum((weights[:, :, :-1] ** 2).sum() for weights in self.levels))
+
+    def fitted(self, inputs: Floats, shares: Floats, *, alpha: float, tol: float) -> Gates:
+        """The M step: gates that give the leaves what the experts there are responsible for.
+
+        Parameters
+        ----------
+        inputs : ndarray of shape (n_rows, n_inputs)
+            Inputs of the examples.
+        shares : ndarray of shape (n_rows, n_leaves)
+            Responsibilities, times the weights of the examples.
+        alpha : float
+            Strength of the penalty.
+        tol : float
+            When to end, see :func:`fit_softmax`.
+
+        Returns
+        -------
+        Gates
+            The new gates.
+        """
+        levels = []
+        for weights in self.levels:
+            n_gates, n_branches, _ = weights.shape
+            below = shares.reshape(len(inputs), n_gates, n_branches, -1).sum(axis=3)
+            levels.append(
+                np.stack(
+                    [
+                        fit_softmax(inputs, below[:, gate], start, alpha=alpha, tol=tol)
+                        for gate, start in enumerate(weights)
+                    ]
+                )
+            )
+        return Gates(tuple(levels))

@@ -1,0 +1,192 @@
+"""Hierarchical mixtures of experts: a tree of gates, and an expert at each of its leaves.
+
+The gates divide the attributes softly, each what the ones above it leave to it, as a decision tree
+does with hard tests. One level of gates is a mixture of experts (:mod:`orfeon.combining.experts`).
+
+References
+----------
+Jordan and Jacobs (1994). Hierarchical mixtures of experts and the EM algorithm. Neural Computation
+6(2), 181-214.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval
+
+from orfeon.combining.mixture_base import (
+    EXPERTS,
+    BaseExpertsClassifier,
+    BaseExpertsRegressor,
+    BaseMixtureOfExperts,
+    with_texts,
+)
+
+_TREE: dict[str, list[Any]] = {
+    "depth": [Interval(Integral, 1, None, closed="left")],
+    "n_branches": [Interval(Integral, 2, None, closed="left")],
+}
+#: More experts than these are a mistake rather than a model.
+_MOST_EXPERTS = 1 << 12
+
+
+class TreeOfGates(BaseMixtureOfExperts):
+    """A mixture with a tree of gates."""
+
+    depth: int
+    n_branches: int
+
+    def _tree_of_gates(self) -> tuple[int, int]:
+        if self.depth * math.log(self.n_branches) > math.log(_MOST_EXPERTS) + 1e-9:
+            raise ValueError(
+                f"depth={self.depth} and n_branches={self.n_branches} make "
+                f"{self.n_branches}**{self.depth} experts; at most {_MOST_EXPERTS} are allowed."
+            )
+        return self.n_branches, self.depth
+
+
+@with_texts
+class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
+    """Classifiers that share a problem out among themselves, by a tree of gates.
+
+    Parameters
+    ----------
+    expert : classifier, optional
+        What experts are, cloned for each; it needs ``predict_proba``, and ``sample_weight`` in
+        ``fit``. By default softmax (logistic) regressions.
+    depth : int, default=2
+        Levels of gates.
+    n_branches : int, default=2
+        Branches of each gate: there are ``n_branches ** depth`` experts.
+    <fitting>
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    <fitted>
+
+    See Also
+    --------
+    HierarchicalExpertsRegressor : For numbers.
+    MixtureOfExpertsClassifier : With a single gate, which is ``depth=1``.
+
+    Notes
+    -----
+    <notes>
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.hierarchical_experts import HierarchicalExpertsClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (600, 2))
+    >>> y = np.sin(6 * X[:, 0]) > X[:, 1]
+    >>> model = HierarchicalExpertsClassifier(alpha=0.1, random_state=0).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.97
+    >>> [level.shape for level in model.gates_.levels]
+    [(1, 2, 3), (2, 2, 3)]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = EXPERTS | _TREE
+
+    def __init__(
+        self,
+        expert: Any = None,
+        *,
+        depth: int = 2,
+        n_branches: int = 2,
+        alpha: float = 1.0,
+        n_init: int = 3,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        categorical_features: Any = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.expert = expert
+        self.depth = depth
+        self.n_branches = n_branches
+        self.alpha = alpha
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.categorical_features = categorical_features
+        self.verbose = verbose
+        self.random_state = random_state
+
+
+@with_texts
+class HierarchicalExpertsRegressor(TreeOfGates, BaseExpertsRegressor):
+    """Regressors that share a problem out among themselves, by a tree of gates.
+
+    Each expert is a Gaussian with a mean that depends on the attributes, and a variance of its own.
+
+    Parameters
+    ----------
+    expert : regressor, optional
+        What experts are, cloned for each; it needs ``sample_weight`` in ``fit``. By default linear
+        (ridge) regressions.
+    depth : int, default=2
+        Levels of gates.
+    n_branches : int, default=2
+        Branches of each gate: there are ``n_branches ** depth`` experts.
+    <fitting>
+
+    Attributes
+    ----------
+    variances_ : ndarray of shape (n_experts,)
+        Variance of the target about each expert's prediction.
+    <fitted>
+
+    See Also
+    --------
+    HierarchicalExpertsClassifier : For classes.
+    MixtureOfExpertsRegressor : With a single gate, which is ``depth=1``.
+
+    Notes
+    -----
+    <notes>
+
+    <variances>
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.hierarchical_experts import HierarchicalExpertsRegressor
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (600, 1))
+    >>> y = np.sin(5 * X[:, 0])
+    >>> model = HierarchicalExpertsRegressor(alpha=0.1, random_state=0).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.98
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = EXPERTS | _TREE
+
+    def __init__(
+        self,
+        expert: Any = None,
+        *,
+        depth: int = 2,
+        n_branches: int = 2,
+        alpha: float = 1.0,
+        n_init: int = 3,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        categorical_features: Any = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.expert = expert
+        self.depth = depth
+        self.n_branches = n_branches
+        self.alpha = alpha
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.categorical_features = categorical_features
+        self.verbose = verbose
+        self.random_state = random_state

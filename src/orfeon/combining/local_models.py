@@ -1,0 +1,483 @@
+"""What experts of a mixture are: softmax or linear regressions, or estimators of any kind.
+
+A *learner* holds the training examples and fits all experts in the M step, each to the examples
+with its responsibilities as weights. The *experts* that it gives hold what they need to answer.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from orfeon.combining.fitting import ask, fit_weighted, fresh
+from orfeon.combining.gating import expand, fit_softmax, log_softmax
+
+Floats = npt.NDArray[np.float64]
+
+#: The least probability that an estimator gives a class, for its logarithm is taken.
+_LEAST_PROBABILITY = 1e-9
+#: The least share of an example that each estimator learns from: one that no example is left to
+#: begins anew from all of them.
+_LEAST_SHARE = 1e-9
+#: The least variance of a Gaussian, as a share of that of the target.
+_LEAST_VARIANCE = 1e-12
+
+
+# -- experts ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Experts(ABC):
+    """All experts of a mixture, fitted."""
+
+    @abstractmethod
+    def answers(self, X: Any, inputs: Floats) -> Floats:
+        """What each expert says of each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows, for experts that read tables.
+        inputs : ndarray of shape (n_rows, n_inputs)
+            Their inputs, for the others.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_experts, n_classes) or (n_rows, n_experts)
+            Class probabilities, or means.
+        """
+
+    @abstractmethod
+    def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
+        """What the answers give to some targets.
+
+        Parameters
+        ----------
+        answers : ndarray
+            The experts' answers.
+        y : ndarray of shape (n_rows,)
+            Class codes or targets.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_experts)
+            Logarithms of probabilities or densities.
+        """
+
+    def expanded(self, basis: Floats) -> Experts:
+        """The same experts for inputs of which they were given some directions.
+
+        Parameters
+        ----------
+        basis : ndarray of shape (n_inputs - 1, n_directions)
+            The directions.
+
+        Returns
+        -------
+        Experts
+            The experts.
+        """
+        return self
+
+
+@dataclass(frozen=True)
+class SoftmaxExperts(Experts):
+    """Softmax regressions.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_experts, n_classes, n_inputs)
+        Weights.
+    """
+
+    weights: Floats
+
+    def answers(self, X: Any, inputs: Floats) -> Floats:
+        """Class probabilities, see :meth:`Experts.answers`."""
+        n_experts, n_classes, n_inputs = self.weights.shape
+        scores = inputs @ self.weights.reshape(-1, n_inputs).T
+        return np.asarray(np.exp(log_softmax(scores.reshape(-1, n_experts, n_classes))))
+
+    def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
+        """Logarithms of probabilities, see :meth:`Experts.log_densities`."""
+        return _log_of_class(answers, y, np.finfo(np.float64).tiny)
+
+    def expanded(self, basis: Floats) -> SoftmaxExperts:
+        """With weights for all inputs, see :meth:`Experts.expanded`."""
+        return SoftmaxExperts(expand(self.weights, basis))
+
+
+@dataclass(frozen=True)
+class GaussianExperts(Experts):
+    """Means that are linear functions or those of estimators, each with a variance of its own.
+
+    Parameters
+    ----------
+    variances : ndarray of shape (n_experts,)
+        Variances.
+    weights : ndarray of shape (n_experts, n_inputs) or None
+        Weights of linear functions.
+    estimators : tuple
+        Or regressors.
+    """
+
+    variances: Floats
+    weights: Floats | None = None
+    estimators: tuple[Any, ...] = ()
+
+    def answers(self, X: Any, inputs: Floats) -> Floats:
+        """Means, see :meth:`Experts.answers`."""
+        if self.weights is not None:
+            return np.asarray(inputs @ self.weights.T)
+        return np.column_stack([ask(e, X, None, "predict")[:, 0] for e in self.estimators])
+
+    def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
+        """Logarithms of densities, see :meth:`Experts.log_densities`."""
+        squares = (y[:, None] - answers) ** 2 / self.variances
+        return np.asarray(-0.5 * (np.log(2 * np.pi * self.variances) + squares))
+
+    def expanded(self, basis: Floats) -> GaussianExperts:
+        """With weights for all inputs, see :meth:`Experts.expanded`."""
+        if self.weights is None:
+            return self
+        return replace(self, weights=expand(self.weights, basis))
+
+    def in_units(self, centre: float, spread: float) -> GaussianExperts:
+        """The same experts for a target that is not standardised.
+
+        Parameters
+        ----------
+        centre, spread : float
+            Mean and standard deviation of the target.
+
+        Returns
+        -------
+        GaussianExperts
+            Linear functions and variances in the units of the target; estimators have them already.
+        """
+        weights = self.weights
+        if weights is not None:
+            weights = weights * spread
+            weights[:, -1] -= centre  # the last input is -1
+        return GaussianExperts(self.variances * spread**2, weights, self.estimators)
+
+
+@dataclass(frozen=True)
+class ClassifierExperts(Experts):
+    """Classifiers of any kind.
+
+    Parameters
+    ----------
+    estimators : tuple
+        The classifiers, fitted.
+    classes : ndarray
+        The classes.
+    """
+
+    estimators: tuple[Any, ...]
+    classes: npt.NDArray[Any]
+
+    def answers(self, X: Any, inputs: Floats) -> Floats:
+        """Class probabilities, see :meth:`Experts.answers`."""
+        said = [ask(e, X, self.classes, "predict_proba") for e in self.estimators]
+        return np.stack(said, axis=1)
+
+    def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
+        """Logarithms of probabilities, see :meth:`Experts.log_densities`."""
+        return _log_of_class(answers, y, _LEAST_PROBABILITY)
+
+
+def _log_of_class(answers: Floats, y: npt.NDArray[Any], least: float) -> Floats:
+    """Logarithms of the probabilities of the rows' classes."""
+    return np.log(np.maximum(answers[np.arange(len(y)), :, y], least))
+
+
+# -- learners --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Learner(ABC):
+    """The training examples, and how experts are fitted to parts of them.
+
+    Parameters
+    ----------
+    inputs : ndarray of shape (n_rows, n_inputs)
+        Inputs, the last one constant.
+    y : ndarray of shape (n_rows,)
+        Class codes or targets.
+    alpha : float
+        Strength of the penalty.
+    """
+
+    inputs: Floats
+    y: npt.NDArray[Any]
+    alpha: float
+
+    @abstractmethod
+    def fit(self, shares: Floats, before: Any, tol: float) -> Any:
+        """The M step: fit each expert to what it is responsible for.
+
+        Parameters
+        ----------
+        shares : ndarray of shape (n_rows, n_experts)
+            Responsibilities, times the weights of the examples.
+        before : Experts or None
+            The experts of the step before, to begin with.
+        tol : float
+            When to end a fit, see :func:`orfeon.combining.gating.fit_softmax`.
+
+        Returns
+        -------
+        Experts
+            The new experts.
+        """
+
+    @abstractmethod
+    def log_densities(self, experts: Any) -> Floats:
+        """What the experts give the targets of the examples.
+
+        Parameters
+        ----------
+        experts : Experts
+            As fitted here.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_experts)
+            Logarithms of probabilities or densities.
+        """
+
+    def penalty(self, experts: Any) -> float:
+        """What is subtracted from the log-likelihood for the experts' parameters.
+
+        Parameters
+        ----------
+        experts : Experts
+            As fitted here.
+
+        Returns
+        -------
+        float
+            The penalty.
+        """
+        return 0.0
+
+
+@dataclass(frozen=True)
+class SoftmaxLearner(Learner):
+    """Fits softmax regressions.
+
+    Parameters
+    ----------
+    inputs, y, alpha
+        See :class:`Learner`.
+    n_classes : int
+        Number of classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.local_models import SoftmaxLearner
+    >>> learner = SoftmaxLearner(-np.ones((4, 1)), np.array([0, 0, 0, 1]), 0.0, 2)
+    >>> experts = learner.fit(np.ones((4, 1)), None, 1e-12)
+    >>> experts.answers(None, -np.ones((1, 1))).round(6)
+    array([[[0.75, 0.25]]])
+    """
+
+    n_classes: int
+
+    def fit(self, shares: Floats, before: Any, tol: float) -> SoftmaxExperts:
+        """The M step, see :meth:`Learner.fit`."""
+        shape = (shares.shape[1], self.n_classes, self.inputs.shape[1])
+        starts = np.zeros(shape) if before is None else before.weights
+        is_class = np.eye(self.n_classes)[self.y]
+        fits = [
+            fit_softmax(self.inputs, is_class * mine[:, None], start, alpha=self.alpha, tol=tol)
+            for mine, start in zip(shares.T, starts, strict=True)
+        ]
+        return SoftmaxExperts(np.stack(fits))
+
+    def log_densities(self, experts: SoftmaxExperts) -> Floats:
+        """Logarithms of the probabilities of the examples' classes."""
+        rows = np.arange(len(self.y))
+        logs = [log_softmax(self.inputs @ w.T)[rows, self.y] for w in experts.weights]
+        return np.column_stack(logs)
+
+    def penalty(self, experts: SoftmaxExperts) -> float:
+        """Half of alpha times the sum of squared weights, but for those of the last input."""
+        return 0.5 * self.alpha * float((experts.weights[:, :, :-1] ** 2).sum())
+
+
+@dataclass(frozen=True)
+class GaussianLearner(Learner):
+    """Fits variances; subclasses, the means. The target has mean 0 and variance 1.
+
+    The variances are those of the residuals and of as many more as alpha, each as large as the
+    standard deviation of the target, so that a few examples on a line do not draw an expert whose
+    density there has no limit.
+    """
+
+    def _variance(self, shares: Floats, residuals: Floats, squared_weights: float) -> float:
+        """The variance that maximises the penalised likelihood."""
+        total = float(shares.sum()) + self.alpha
+        if total <= 0:
+            return 1.0
+        squares = float((shares * residuals**2).sum()) + self.alpha * (squared_weights + 1.0)
+        return max(squares / total, _LEAST_VARIANCE)
+
+    def log_densities(self, experts: GaussianExperts) -> Floats:
+        """Logarithms of the densities of the examples' targets."""
+        return experts.log_densities(self._means(experts), self.y)
+
+    def penalty(self, experts: GaussianExperts) -> float:
+        """Minus the logarithm of the prior of variances and weights, but for a constant."""
+        squared = np.zeros(len(experts.variances))
+        if experts.weights is not None:
+            squared = (experts.weights[:, :-1] ** 2).sum(axis=1)
+        terms = (squared + 1.0) / experts.variances + np.log(experts.variances)
+        return 0.5 * self.alpha * float(terms.sum())
+
+    @abstractmethod
+    def _means(self, experts: GaussianExperts) -> Floats:
+        """The experts' means for the examples."""
+
+
+@dataclass(frozen=True)
+class LinearLearner(GaussianLearner):
+    """Fits linear functions with Gaussian residuals.
+
+    Parameters
+    ----------
+    inputs, y, alpha
+        See :class:`Learner`. The squared weights, over the variance, are in the penalty, so that
+        the weights are those of ridge regression with this alpha.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.local_models import LinearLearner
+    >>> inputs = np.array([[-1.0, -1.0], [0.0, -1.0], [1.0, -1.0]])
+    >>> learner = LinearLearner(inputs, np.array([-2.0, 1.0, 1.0]), 0.0)
+    >>> experts = learner.fit(np.ones((3, 1)), None, 1e-12)
+    >>> experts.weights, experts.variances
+    (array([[1.5, 0. ]]), array([0.5]))
+    """
+
+    def fit(self, shares: Floats, before: Any, tol: float) -> GaussianExperts:
+        """The M step, see :meth:`Learner.fit`."""
+        weights = np.stack([self._ridge(mine) for mine in shares.T])
+        variances = [
+            self._variance(mine, self.y - self.inputs @ w, float((w[:-1] ** 2).sum()))
+            for mine, w in zip(shares.T, weights, strict=True)
+        ]
+        return GaussianExperts(np.array(variances), weights)
+
+    def _ridge(self, shares: Floats) -> Floats:
+        """Weighted ridge regression, whose last weight is not penalised."""
+        penalties = np.full(self.inputs.shape[1], self.alpha)
+        penalties[-1] = 0.0
+        if self.alpha > 0:
+            weighted = self.inputs * shares[:, None]
+            try:
+                factor = cho_factor(weighted.T @ self.inputs + np.diag(penalties))
+                return np.asarray(cho_solve(factor, weighted.T @ self.y))
+            except LinAlgError:
+                pass
+        # The least of the solutions, where there are many.
+        root = np.sqrt(shares)
+        rows = np.vstack([self.inputs * root[:, None], np.diag(np.sqrt(penalties))])
+        targets = np.concatenate([self.y * root, np.zeros(len(penalties))])
+        return np.asarray(np.linalg.lstsq(rows, targets, rcond=None)[0])
+
+    def _means(self, experts: GaussianExperts) -> Floats:
+        return experts.answers(None, self.inputs)
+
+
+@dataclass(frozen=True)
+class RegressorLearner(GaussianLearner):
+    """Fits regressors of any kind, with Gaussian residuals.
+
+    Parameters
+    ----------
+    inputs, y, alpha
+        See :class:`Learner`.
+    X : array or data frame of shape (n_rows, n_attributes)
+        Rows, as the regressors take them.
+    targets : ndarray of shape (n_rows,)
+        The target as it was given, which is what the regressors learn.
+    centre, spread : float
+        Its mean and standard deviation.
+    estimator : estimator
+        The regressor, cloned for each expert.
+    seeds : tuple of int
+        Where the randomness of each expert comes from.
+    """
+
+    X: Any
+    targets: Floats
+    centre: float
+    spread: float
+    estimator: Any
+    seeds: tuple[int, ...]
+
+    def fit(self, shares: Floats, before: Any, tol: float) -> GaussianExperts:
+        """The M step, see :meth:`Learner.fit`."""
+        fits = _fit_all(self.estimator, self.X, self.targets, shares, self.seeds)
+        plain = GaussianExperts(np.ones(len(fits)), None, fits)
+        gaps = (self.y[:, None] - self._means(plain)).T
+        variances = [
+            self._variance(mine, gap, 0.0) for mine, gap in zip(shares.T, gaps, strict=True)
+        ]
+        return GaussianExperts(np.array(variances), None, fits)
+
+    def _means(self, experts: GaussianExperts) -> Floats:
+        return (experts.answers(self.X, self.inputs) - self.centre) / self.spread
+
+
+@dataclass(frozen=True)
+class ClassifierLearner(Learner):
+    """Fits classifiers of any kind.
+
+    Parameters
+    ----------
+    inputs, y, alpha
+        See :class:`Learner`.
+    X : array or data frame of shape (n_rows, n_attributes)
+        Rows, as the classifiers take them.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    estimator : estimator
+        The classifier, cloned for each expert.
+    seeds : tuple of int
+        Where the randomness of each expert comes from.
+    """
+
+    X: Any
+    classes: npt.NDArray[Any]
+    estimator: Any
+    seeds: tuple[int, ...]
+
+    def fit(self, shares: Floats, before: Any, tol: float) -> ClassifierExperts:
+        """The M step, see :meth:`Learner.fit`."""
+        fits = _fit_all(self.estimator, self.X, self.classes[self.y], shares, self.seeds)
+        return ClassifierExperts(fits, self.classes)
+
+    def log_densities(self, experts: ClassifierExperts) -> Floats:
+        """Logarithms of the probabilities of the examples' classes."""
+        return experts.log_densities(experts.answers(self.X, self.inputs), self.y)
+
+
+def _fit_all(
+    estimator: Any, X: Any, y: npt.NDArray[Any], shares: Floats, seeds: tuple[int, ...]
+) -> tuple[Any, ...]:
+    """Fit an estimator for each expert."""
+    least = _LEAST_SHARE * shares.sum(axis=1)
+    return tuple(
+        fit_weighted(fresh(estimator, seed), X, y, np.maximum(mine, least), name="expert")
+        for mine, seed in zip(shares.T, seeds, strict=True)
+    )

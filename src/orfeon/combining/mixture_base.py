@@ -1,0 +1,490 @@
+"""What mixtures of experts share, flat or hierarchical, for classes or numbers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from contextlib import nullcontext
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from threadpoolctl import threadpool_limits
+
+from orfeon.combining.expectation_maximisation import Mixture, maximise
+from orfeon.combining.fitting import check_kind
+from orfeon.combining.gating import Gates, in_fewer_directions, responsibilities
+from orfeon.combining.local_models import (
+    ClassifierLearner,
+    Experts,
+    GaussianExperts,
+    Learner,
+    LinearLearner,
+    RegressorLearner,
+    SoftmaxLearner,
+)
+from orfeon.combining.tables import is_frame
+from orfeon.ordering.fresh_examples import decode
+from orfeon.perceptrons.base import in_examples
+from orfeon.perceptrons.inputs import Inputs
+from orfeon.progress import CallbackSupport, report_progress
+from orfeon.restoring import restored_on_failure
+from orfeon.seeding import Purpose, branch
+from orfeon.tabular import (
+    TabularClassifierMixin,
+    TabularEstimator,
+    TabularRegressorMixin,
+    TrainingData,
+    check_length,
+    class_codes,
+)
+from orfeon.trees.limits import LIMITS
+
+Floats = npt.NDArray[np.float64]
+ClassT = TypeVar("ClassT", bound=type)
+
+#: Standard deviation of what goes into the softmax of the gates that are drawn to begin with.
+_STEEPNESS = 1.0
+
+EXPERTS: dict[str, list[Any]] = {
+    "expert": [HasMethods(["fit", "predict"]), None],
+    "alpha": [Interval(Real, 0.0, None, closed="left")],
+    "n_init": [Interval(Integral, 1, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0.0, None, closed="left")],
+    "categorical_features": LIMITS["categorical_features"],
+    "verbose": ["verbose"],
+    "random_state": LIMITS["random_state"],
+}
+
+_TEXTS = {
+    "fitting": """
+    alpha : float, default=1.0
+        Strength of the penalty on squared weights, for standardised inputs.
+        Smaller values leave the gates sharper, which suits many examples of few attributes.
+    n_init : int, default=3
+        How many random gates to begin with; what comes to the greatest likelihood is kept.
+    max_iter : int, default=200
+        Iterations of the EM algorithm at most, from each start.
+    tol : float, default=1e-4
+        They end when one gains less than this in log-likelihood per example.
+    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+        Which attributes are categorical; "auto" goes by their types.
+    verbose : int, default=0
+        Whether to show progress.
+    random_state : int, RandomState or None, default=None
+        Fixes everything, also what is random in ``expert`` and left open there.
+""",
+    "fitted": """
+    gates_ : Gates
+        The gates.
+    experts_ : Experts
+        The experts; with ``expert``, those fitted are in its ``estimators``.
+    inputs_ : Inputs
+        How rows become inputs of gates and linear experts: standardised, missing values at the
+        mean, categories as 0 and 1, and a last one of -1.
+    log_likelihood_curve_ : ndarray of shape (n_iter_ + 1,)
+        Log-likelihood per example, less the penalty: of the start and after each iteration. It
+        rises, but for a last step with an ``expert`` that does not maximise the likelihood; what
+        was before that step is kept then.
+    n_iter_ : int
+        Iterations from the start that was kept.
+    converged_ : bool
+        Whether they ended by ``tol``.
+""",
+    "notes": """
+    Inputs are standardised. Weights of the examples multiply their log-likelihood: 0 is absence, 2
+    is two copies, and neither the order of the rows nor how copies are written down changes a bit.
+    Fractions are taken relative to their mean.
+
+    Experts of trees and other learners that can fit anything are at once responsible for all of
+    what they were given first: mixtures are for simple experts.
+""",
+    "variances": """
+    A few examples that lie on a line would draw an expert whose density there has no limit. So
+    ``alpha`` is also a prior on the variances: as if there were so many examples more, each off by
+    the standard deviation of the target.
+""",
+}
+
+
+def with_texts(cls: ClassT) -> ClassT:
+    """Fill the texts that mixtures of experts share into the docstring of a class.
+
+    Parameters
+    ----------
+    cls : type
+        Its lines ``<name>`` become the texts of these names.
+
+    Returns
+    -------
+    type
+        The class.
+    """
+    text = cls.__doc__ or ""
+    for name, words in _TEXTS.items():
+        text = text.replace(f"    <{name}>", words.strip("\n"))
+    cls.__doc__ = text
+    return cls
+
+
+class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
+    """What mixtures of experts share, flat or hierarchical, for classes or numbers."""
+
+    expert: Any
+    alpha: float
+    n_init: int
+    max_iter: int
+    tol: float
+    verbose: int
+    gates_: Gates
+    experts_: Experts
+    inputs_: Inputs
+    log_likelihood_curve_: Floats
+    n_iter_: int
+    converged_: bool
+
+    # -- what a kind of mixture says -----------------------------------------------------------
+
+    @abstractmethod
+    def _tree_of_gates(self) -> tuple[int, int]:
+        """Branches of each gate, and levels of gates."""
+
+    @abstractmethod
+    def _learner(
+        self, data: TrainingData, inputs: Floats, table: Any, seeds: tuple[int, ...]
+    ) -> Learner:
+        """The examples, and how experts are fitted to them."""
+
+    @abstractmethod
+    def _check_expert(self) -> None:
+        """Refuse an expert that cannot be one here."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.expert, "__sklearn_tags__") and not isinstance(self.expert, type):
+            tags.input_tags.allow_nan = get_tags(self.expert).input_tags.allow_nan
+        return tags
+
+    # -- fitting -------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train gates and experts together.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples; missing values and categories are welcome, as far as ``expert`` takes
+            them.
+        y : array of shape (n_rows,)
+            Classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+
+        Returns
+        -------
+        self
+            The fitted mixture.
+        """
+        with restored_on_failure(self):
+            self._check_expert()
+            data = distinct_examples(self._read(X, y, sample_weight))
+            self.inputs_ = Inputs.learn(
+                data.X, data.schema, data.weights, standardize=True, divide=False
+            )
+            table: Any = None
+            if self.expert is not None:
+                table = _safe_indexing(X, data.rows) if is_frame(X) else decode(data.X, data.schema)
+            with report_progress(
+                self, self.n_init, self.verbose, X=X, y=y, sample_weight=sample_weight
+            ) as progress:
+                self._keep_best(data, table, progress)
+        return self
+
+    def _keep_best(self, data: TrainingData, table: Any, progress: Any) -> None:
+        """Run the EM algorithm from each start, and keep what is most likely."""
+        inputs, basis = in_fewer_directions(self.inputs_.of(data.X))
+        n_branches, depth = self._tree_of_gates()
+        best: Mixture | None = None
+        # One thread: sums of several threads depend on their number, and small ones are slower.
+        limits = threadpool_limits(1, "blas") if self.expert is None else nullcontext()
+        with limits:
+            for start in range(self.n_init):
+                root = branch(data.seeds, Purpose.EXPERTS, start)
+                rng = np.random.default_rng(root)
+                gates = Gates.draw(n_branches, depth, inputs.shape[1], _STEEPNESS, rng)
+                seeds = tuple(
+                    int(branch(root, e).generate_state(1)[0]) for e in range(gates.n_leaves)
+                )
+                learner = self._learner(data, inputs, table, seeds)
+                mixture = maximise(
+                    gates, learner, data.weights, tol=float(self.tol), max_iter=self.max_iter
+                )
+                if best is None or mixture.value > best.value:
+                    best = mixture
+                if progress.update_and_ask():
+                    break
+        assert best is not None  # there is one start at least
+        self._take(best if basis is None else best.expanded(basis))
+
+    def _take(self, mixture: Mixture) -> None:
+        """Take over what was learnt."""
+        self.gates_, self.experts_ = mixture.gates, mixture.experts
+        self.log_likelihood_curve_ = mixture.curve
+        self.n_iter_ = len(mixture.curve) - 1
+        self.converged_ = mixture.converged
+
+    # -- asking --------------------------------------------------------------------------------
+
+    def _ask(self, X: Any) -> tuple[Floats, Floats]:
+        """Logarithms of the gates' shares, and the experts' answers."""
+        check_is_fitted(self, "gates_")
+        encoded = self._encode(X)
+        inputs = self.inputs_.of(encoded)
+        rows = X
+        if self.expert is not None and not is_frame(X):
+            rows = decode(encoded, self.schema_)
+        return self.gates_.log_shares(inputs), self.experts_.answers(rows, inputs)
+
+    def gate_proba(self, X: Any) -> Floats:
+        """How much each expert counts for each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_experts)
+            Shares, which sum to 1.
+        """
+        check_is_fitted(self, "gates_")
+        return np.exp(self.gates_.log_shares(self.inputs_.of(self._encode(X))))
+
+    def responsibilities(self, X: Any, y: Any) -> Floats:
+        """How likely it is that each expert made each example, now that its target is known.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+        y : array of shape (n_rows,)
+            Their classes or targets.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_experts)
+            Shares, which sum to 1.
+        """
+        log_shares, answers = self._ask(X)
+        target = self._known_target(y)
+        check_length(target, len(answers))
+        return responsibilities(log_shares, self.experts_.log_densities(answers, target))[0]
+
+    @abstractmethod
+    def _known_target(self, y: Any) -> npt.NDArray[Any]:
+        """Classes as codes, or targets as numbers."""
+
+
+class BaseExpertsClassifier(TabularClassifierMixin, BaseMixtureOfExperts):
+    """A mixture of experts for classes."""
+
+    def _check_expert(self) -> None:
+        if self.expert is None:
+            return
+        check_kind(self.expert, classifier=True, name="expert")
+        if not hasattr(self.expert, "predict_proba"):
+            raise ValueError(
+                f"expert={self.expert!r} has no predict_proba; one that has is needed, for the "
+                "likelihood of what it says."
+            )
+        _check_takes_weights(self.expert)
+
+    def _learner(
+        self, data: TrainingData, inputs: Floats, table: Any, seeds: tuple[int, ...]
+    ) -> Learner:
+        if self.expert is None:
+            return SoftmaxLearner(inputs, data.y, float(self.alpha), data.n_classes)
+        return ClassifierLearner(
+            inputs, data.y, float(self.alpha), table, self.classes_, self.expert, seeds
+        )
+
+    def _known_target(self, y: Any) -> npt.NDArray[Any]:
+        return class_codes(self._read_target(y), self.classes_)
+
+    def expert_proba(self, X: Any) -> Floats:
+        """Class probabilities of each expert.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_experts, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
+        return self._ask(X)[1]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities of the experts, averaged by how much each counts.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
+        log_shares, answers = self._ask(X)
+        return np.asarray(np.einsum("ie,iek->ik", np.exp(log_shares), answers))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The most probable class, the first of those that are equally so.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes.
+        """
+        shares = self.predict_proba(X)
+        return np.asarray(self.classes_[shares.argmax(axis=1)])
+
+
+class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
+    """A mixture of experts for numbers."""
+
+    experts_: GaussianExperts
+    _target_scale: tuple[float, float]
+
+    def _check_expert(self) -> None:
+        if self.expert is not None:
+            check_kind(self.expert, classifier=False, name="expert")
+            _check_takes_weights(self.expert)
+
+    def _learner(
+        self, data: TrainingData, inputs: Floats, table: Any, seeds: tuple[int, ...]
+    ) -> Learner:
+        centre, spread = self._target_scale = _mean_and_deviation(data.y, data.weights)
+        scaled = (data.y - centre) / spread
+        if self.expert is None:
+            return LinearLearner(inputs, scaled, float(self.alpha))
+        return RegressorLearner(
+            inputs, scaled, float(self.alpha), table, data.y, centre, spread, self.expert, seeds
+        )
+
+    def _take(self, mixture: Mixture) -> None:
+        centre, spread = self._target_scale
+        experts = mixture.experts.in_units(centre, spread)
+        # A density is per unit of the target.
+        curve = mixture.curve - np.log(spread)
+        super()._take(replace(mixture, experts=experts, curve=curve))
+
+    def _known_target(self, y: Any) -> npt.NDArray[Any]:
+        target: npt.NDArray[Any] = self._read_target(y)
+        return target
+
+    @property
+    def variances_(self) -> Floats:
+        """The variance of the target about each expert's prediction."""
+        check_is_fitted(self, "gates_")
+        return self.experts_.variances
+
+    def expert_predict(self, X: Any) -> Floats:
+        """What each expert predicts.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_experts)
+            Predictions.
+        """
+        return self._ask(X)[1]
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The experts' predictions, averaged by how much each counts.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+        return_std : bool, default=False
+            Whether to tell how uncertain they are.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_rows,)
+            Means of the mixture.
+        deviations : ndarray of shape (n_rows,)
+            With ``return_std=True``: its standard deviations, by the experts' variances and by how
+            far they disagree.
+        """
+        log_shares, answers = self._ask(X)
+        shares = np.exp(log_shares)
+        means = (shares * answers).sum(axis=1)
+        if not return_std:
+            return means
+        squares = (answers - means[:, None]) ** 2 + self.experts_.variances
+        return means, np.sqrt((shares * squares).sum(axis=1))
+
+
+# -- examples --------------------------------------------------------------------------------------
+
+
+def distinct_examples(data: TrainingData) -> TrainingData:
+    """A training set without copies, in an order of content, with the weights of all copies.
+
+    Parameters
+    ----------
+    data : TrainingData
+        As it was read.
+
+    Returns
+    -------
+    TrainingData
+        The same set however it was ordered and copies were written down.
+    """
+    order = np.lexsort((data.weights, data.groups))
+    groups, weights = data.groups[order], in_examples(data.weights[order])
+    first = np.flatnonzero(np.diff(groups, prepend=-1))
+    rows = order[first]
+    return replace(
+        data, X=data.X[rows], y=data.y[rows], weights=np.add.reduceat(weights, first),
+        rows=data.rows[rows],
+    )  # fmt: skip
+
+
+def _check_takes_weights(expert: Any) -> None:
+    if not has_fit_parameter(expert, "sample_weight"):
+        raise ValueError(
+            f"expert={expert!r} takes no sample_weight in fit, so that it cannot be given what it "
+            "is responsible for; one that does is needed."
+        )
+
+
+def _mean_and_deviation(y: Floats, weights: Floats) -> tuple[float, float]:
+    """Weighted mean and standard deviation of a target; 1 where it is constant."""
+    total = weights.sum()
+    mean = float((weights * y).sum() / total)
+    deviation = float(np.sqrt((weights * (y - mean) ** 2).sum() / total))
+    return mean, deviation if deviation > 0 else 1.0
