@@ -178,8 +178,8 @@ def show_sizes(ax: Any) -> None:
         later = curve[len(curve) // _FIRST :]
         low, high = min(low, np.nanmin(curve)), max(high, np.nanmax(later))
     room = 0.12 * (high - low) or 0.05 * abs(high) or 1.0
-    # Errors are not negative, so that there is little room below 0.
-    ax.set_ylim(max(low - room, -0.25 * room), high + 1.5 * room)
+    # Room for a note below the lowest point; errors are not negative, so not much of it below 0.
+    ax.set_ylim(max(low - room, -0.8 * room), high + 1.5 * room)
     ax.xaxis.get_major_locator().set_params(integer=True)
 
 
@@ -331,5 +331,5 @@ def plot_error_curve(order: Order, ax: Any, keep: Keep | None, label: str | None
             f"Selection error: {errors[size - 1]:.3g}{unit} with {size} of {len(order)} members, "
             f"{errors[-1]:.3g}{unit} with all",
         )
-    ax.legend(frameon=False, fontsize="small", handlelength=2.6)
+    ax.legend(fontsize="small", handlelength=2.6, framealpha=0.85, edgecolor="none")
     return ax
