@@ -13,8 +13,8 @@ from sklearn.ensemble import BaggingClassifier as SklearnBagging
 
 from orfeon import BaggingClassifier, BaggingRegressor
 from orfeon.datasets import make_waveform
-from orfeon.inspection.diversity import MEASURES, diversity
-from orfeon.inspection.global_diversity import (
+from orfeon.inspection.diversity_measures import MEASURES, diversity
+from orfeon.inspection.diversity_of_all import (
     coincident_failure,
     difficulty,
     entropy,
@@ -23,7 +23,7 @@ from orfeon.inspection.global_diversity import (
     kohavi_wolpert_variance,
     right_votes,
 )
-from orfeon.inspection.pairwise_diversity import (
+from orfeon.inspection.diversity_of_pairs import (
     correlation,
     disagreement,
     double_fault,

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from orfeon import BaggingClassifier
-from orfeon.inspection.diversity import MEASURES, diversity
+from orfeon.inspection.diversity_measures import MEASURES, diversity
+from orfeon.inspection.diversity_of_pairs import pairwise_diversity
 from orfeon.inspection.diversity_pictures import DiversityDisplay, PairwiseDiversityDisplay
-from orfeon.inspection.kappa_error import KappaError, KappaErrorDisplay, kappa_error
-from orfeon.inspection.pairwise_diversity import pairwise_diversity
+from orfeon.inspection.kappa_error_diagram import KappaError, KappaErrorDisplay, kappa_error
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -325,9 +325,9 @@ def test_without_matplotlib_the_data_are_there_and_the_error_says_what_to_instal
     script = """
 import sys
 sys.modules["matplotlib"] = None
-from orfeon.inspection.diversity import diversity
+from orfeon.inspection.diversity_measures import diversity
 from orfeon.inspection.diversity_pictures import DiversityDisplay, PairwiseDiversityDisplay
-from orfeon.inspection.kappa_error import KappaErrorDisplay, kappa_error
+from orfeon.inspection.kappa_error_diagram import KappaErrorDisplay, kappa_error
 votes, y = [[0, 1, 0], [1, 1, 0]], [0, 1, 1]
 found = diversity(votes, y=y)
 print(round(found.disagreement, 3))

@@ -14,7 +14,7 @@ from orfeon import (
     CARTClassifier,
     order,
 )
-from orfeon.inspection.ensemble_walk import ensemble_walk
+from orfeon.inspection.walk import ensemble_walk
 from orfeon.inspection.walk_display import EnsembleWalkDisplay
 from orfeon.ordering import ReduceError, reference_direction
 

@@ -27,7 +27,7 @@ from orfeon import (
 from orfeon.adapters import adapt
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.inspection.error_curve_display import ErrorCurveDisplay
-from orfeon.inspection.error_curves import ErrorCurve, ErrorCurves, curves_of_orders, error_curves
+from orfeon.inspection.errors_by_size import ErrorCurve, ErrorCurves, curves_of_orders, error_curves
 from orfeon.ordering import BoostingBased, MarginDistance, ReduceError
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from orfeon import AdaBoostClassifier, BaggingClassifier, BaggingRegressor
 from orfeon.datasets import make_twonorm
-from orfeon.inspection.kappa_error import kappa_error
+from orfeon.inspection.kappa_error_diagram import kappa_error
 from orfeon.ordering.kappa import pairwise_kappa
 from orfeon.votes.selection import read_selection
 

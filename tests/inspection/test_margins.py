@@ -25,8 +25,8 @@ from orfeon import (
 )
 from orfeon.datasets import make_ringnorm, make_twonorm, make_waveform
 from orfeon.inspection.margin_display import MarginDistributionDisplay
-from orfeon.inspection.margins import Margins, margin_distribution, margins
 from orfeon.inspection.theory import switching_margin_distribution
+from orfeon.inspection.vote_margins import Margins, margin_distribution, margins
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

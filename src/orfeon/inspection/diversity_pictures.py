@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection._figure import axes_for
-from orfeon.inspection.diversity import MEASURES, Diversity, Measure, diversity
-from orfeon.inspection.pairwise_diversity import (
+from orfeon.inspection.diversity_measures import MEASURES, Diversity, Measure, diversity
+from orfeon.inspection.diversity_of_pairs import (
     PairwiseDiversity,
     pair_values,
     pairwise_diversity,

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from orfeon.inspection._figure import axes_for
 from orfeon.inspection._orders import Orders
-from orfeon.inspection.error_curves import (
+from orfeon.inspection.errors_by_size import (
     OWN,
     RANDOM,
     ErrorCurve,
@@ -192,7 +192,7 @@ class ErrorCurveDisplay:
         Parameters
         ----------
         orders, members_or_votes, X, y, sample_weight, no_vote, n_random_orders, random_state
-            As for :func:`orfeon.inspection.error_curves.curves_of_orders`.
+            As for :func:`orfeon.inspection.errors_by_size.curves_of_orders`.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 

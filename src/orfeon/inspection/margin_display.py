@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from orfeon.inspection._figure import axes_for
-from orfeon.inspection.margins import MarginDistribution, Sizes, margin_distribution
+from orfeon.inspection.vote_margins import MarginDistribution, Sizes, margin_distribution
 from orfeon.ordering.plot import look_of, put_legend, put_title
 from orfeon.rendering.palette import INK
 from orfeon.votes.source import On

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from orfeon.inspection._figure import axes_for
 from orfeon.inspection._orders import Orders
-from orfeon.inspection.ensemble_walk import EnsembleWalk, ensemble_walk
-from orfeon.inspection.error_curves import OWN, RANDOM
+from orfeon.inspection.errors_by_size import OWN, RANDOM
+from orfeon.inspection.walk import EnsembleWalk, ensemble_walk
 from orfeon.ordering.plot import look_of, put_legend, put_title
 from orfeon.rendering.palette import INK, MUTED_INK
 from orfeon.seeding import RandomState

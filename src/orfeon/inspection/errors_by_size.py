@@ -1,0 +1,425 @@
+"""Error against the number of members: in training, in test and out of bag, ordered or not.
+
+Bagging's members come in random order, and the error falls and flattens as they are added. In a
+better order it falls faster, passes below the error of them all, and climbs back to it at the end.
+
+References
+----------
+Martínez-Muñoz, Hernández-Lobato and Suárez (2009). An analysis of ensemble pruning techniques based
+on ordered aggregation. IEEE Transactions on Pattern Analysis and Machine Intelligence 31(2),
+245-259.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier
+from sklearn.utils import column_or_1d
+
+from orfeon.inspection._orders import Orders, as_order, check_members, named_orders, read_orders
+from orfeon.ordering.curves import error_curve, trivial_errors
+from orfeon.ordering.ordered import Order
+from orfeon.seeding import RandomState, seed_sequence
+from orfeon.votes.selection import Selection, Task, whole_weights
+from orfeon.votes.source import Source, read_source
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+On = Literal["training", "out-of-bag", "test"]
+
+#: Names of the orders that nobody made.
+OWN, RANDOM = "own order", "random order"
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorCurve:
+    """The error of the first 1, 2, ... members.
+
+    Parameters
+    ----------
+    name : str
+        The order that the members come in, or the ensemble.
+    on : {"training", "out-of-bag", "test"}
+        The examples.
+    errors : ndarray of shape (n_members,)
+        Share of wrong decisions, or mean squared error. Examples on which none of the members votes
+        yet are left out; NaN where that leaves none.
+    spread : ndarray of shape (n_members,), optional
+        Standard deviation over several random orders, of which ``errors`` is the mean.
+    is_ordered : bool, default=False
+        Whether somebody put the members in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection.errors_by_size import ErrorCurve
+    >>> curve = ErrorCurve("margin distance", "test", np.array([0.3, 0.1, 0.2]))
+    >>> curve.best_size, curve.least, curve.whole
+    (2, 0.1, 0.2)
+    """
+
+    name: str
+    on: On
+    errors: Floats
+    spread: Floats | None = None
+    is_ordered: bool = False
+
+    def __len__(self) -> int:
+        return len(self.errors)
+
+    @property
+    def best_size(self) -> int:
+        """The smallest number of members with the least error."""
+        return int(np.nanargmin(self.errors)) + 1
+
+    @property
+    def least(self) -> float:
+        """The least error."""
+        return float(np.nanmin(self.errors))
+
+    @property
+    def whole(self) -> float:
+        """The error of all members."""
+        return float(self.errors[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorCurves:
+    """Error curves that belong together.
+
+    Parameters
+    ----------
+    curves : tuple of ErrorCurve
+        The curves.
+    is_regression : bool
+        Whether errors are mean squared errors.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.errors_by_size import error_curves
+    >>> votes = [[0, 1, 1], [0, 1, 1], [1, 0, 0]]
+    >>> found = error_curves(votes, y=[0, 0, 0], orders="reduce_error")
+    >>> [(curve.name, curve.on) for curve in found]
+    [('own order', 'training'), ('reduce error', 'training')]
+    >>> found["reduce error", "training"].errors.round(2)
+    array([0.33, 0.  , 0.67])
+    """
+
+    curves: tuple[ErrorCurve, ...]
+    is_regression: bool = False
+
+    def __iter__(self) -> Iterator[ErrorCurve]:
+        return iter(self.curves)
+
+    def __len__(self) -> int:
+        return len(self.curves)
+
+    def __getitem__(self, name_and_on: tuple[str, On]) -> ErrorCurve:
+        for curve in self.curves:
+            if (curve.name, curve.on) == name_and_on:
+                return curve
+        there = [(curve.name, curve.on) for curve in self.curves]
+        raise KeyError(f"{name_and_on!r} is not among the curves {there}")
+
+
+def error_curves(
+    members_or_votes: Any,
+    X: Any = None,
+    y: Any = None,
+    X_test: Any = None,
+    y_test: Any = None,
+    *,
+    votes_test: Any = None,
+    sample_weight: Any = None,
+    sample_weight_test: Any = None,
+    orders: Orders | None = None,
+    n_random_orders: int = 0,
+    random_state: RandomState = None,
+    out_of_bag: bool | None = None,
+    no_vote: Any = None,
+    task: Task | None = None,
+    staged: bool | None = None,
+) -> ErrorCurves:
+    """Error of the first 1, 2, ... members on training, out-of-bag and test examples.
+
+    Parameters
+    ----------
+    members_or_votes : array of shape (n_members, n_examples), fitted ensemble or list of estimators
+        What each member says of each training example; or the ensemble, of ours or scikit-learn's,
+        with ``X``.
+    X : array or data frame of shape (n_examples, n_attributes), optional
+        The training examples, when an ensemble is given.
+    y : array of shape (n_examples,)
+        Their labels or targets.
+    X_test, y_test : optional
+        Examples set aside; by default there is no such curve.
+    votes_test : array of shape (n_members, n_test_examples), optional
+        In the place of ``X_test``, when votes are given.
+    sample_weight, sample_weight_test : array, optional
+        Weights of the examples: 0 is the same as leaving one out, 2 as giving it twice.
+    orders : dict, sequence, str, Rule or Order, optional
+        Orders of the members to compare with their own: rules, by which they are put in order on
+        the training examples, :class:`orfeon.ordering.Order` objects, or permutations; in a
+        dictionary they have names of your own.
+    n_random_orders : int, default=0
+        When above 0, the mean over so many random orders, and their standard deviation, are given
+        in the place of the members' own order.
+    random_state : int, RandomState, Generator or None, default=None
+        Fixes the random orders.
+    out_of_bag : bool, optional
+        Whether there is an out-of-bag curve, of the votes on training examples that members did not
+        see; by default where that is known.
+    no_vote, task
+        As for :func:`orfeon.order`, for a matrix of votes.
+    staged : bool, optional
+        Whether the ensemble's own ``staged_predict`` decides, in place of a vote, or a mean, of
+        its members. By default where members have no such say, as in gradient boosting; there is
+        no other order then, and no out-of-bag curve.
+
+    Returns
+    -------
+    ErrorCurves
+        The curves: those of the members' own order first.
+
+    Notes
+    -----
+    Without ``staged``, errors are those of the plain vote or mean of the members, weighted in
+    boosting. Ensembles that combine them in another way, such as scikit-learn's forests, which
+    average class supports, may decide otherwise on some examples.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier, CARTClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.inspection.errors_by_size import error_curves
+    >>> X, y = make_waveform(1300, random_state=0)
+    >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0)
+    >>> bag = bag.fit(X[:300], y[:300])
+    >>> found = error_curves(
+    ...     bag, X[:300], y[:300], X[300:], y[300:], orders="margin_distance", random_state=0
+    ... )
+    >>> ordered = found["margin distance", "test"]
+    >>> ordered.best_size < 50, ordered.least < ordered.whole
+    (True, True)
+    """
+    if y is None:
+        raise ValueError("y is missing: errors are counted against the true labels or targets.")
+    if (X_test is not None or votes_test is not None) != (y_test is not None):
+        raise ValueError("y_test goes with X_test or votes_test: give both, or neither.")
+    if _decides_by_stages(members_or_votes, staged):
+        _refuse_beside_stages(orders, n_random_orders, out_of_bag)
+        return _staged_curves(
+            members_or_votes, (X, y, sample_weight), (X_test, y_test, sample_weight_test)
+        )
+    source = read_source(members_or_votes, X, y, sample_weight, no_vote=no_vote, task=task)
+    seen: list[tuple[On, Selection]] = [("training", source.selection)]
+    left_out = _left_out(source, out_of_bag)
+    if left_out is not None:
+        seen.append(("out-of-bag", left_out))
+    if y_test is not None:
+        asked = members_or_votes if votes_test is None else votes_test
+        told: Task = "regression" if source.selection.is_regression else "classification"
+        test = read_source(
+            asked, X_test, y_test, sample_weight_test, no_vote=no_vote,
+            task=told if X_test is None else None,
+        ).selection  # fmt: skip
+        check_members(test.n_members, source.selection.n_members, "votes_test")
+        seen.append(("test", test))
+    return _all_curves(seen, read_orders(orders, source), n_random_orders, random_state)
+
+
+def curves_of_orders(
+    orders: Orders,
+    members_or_votes: Any = None,
+    X: Any = None,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    no_vote: Any = None,
+    n_random_orders: int = 0,
+    random_state: RandomState = None,
+) -> ErrorCurves:
+    """Error curves of orders that were made before.
+
+    Parameters
+    ----------
+    orders : dict of str to Order, sequence of Order, or Order
+        Orders of the same members. Their own error curves, on the selection examples, are those of
+        training.
+    members_or_votes, X, y, sample_weight, no_vote : optional
+        Examples set aside, as for :meth:`orfeon.ordering.Order.test_curve`; by default there are no
+        such curves.
+    n_random_orders : int, default=0
+        As for :func:`error_curves`.
+    random_state : int, RandomState, Generator or None, default=None
+        Fixes the random orders.
+
+    Returns
+    -------
+    ErrorCurves
+        The curves; those of the members' own order first, where the votes are known.
+
+    Examples
+    --------
+    >>> from orfeon import order
+    >>> from orfeon.inspection.errors_by_size import curves_of_orders
+    >>> votes = [[0, 1, 1], [0, 1, 1], [1, 0, 0]]
+    >>> greedy = order(votes, [0, 0, 0], rule="reduce_error")
+    >>> [(curve.name, curve.best_size) for curve in curves_of_orders({"greedy": greedy})]
+    [('own order', 1), ('greedy', 2)]
+    """
+    named = {name: as_order(one) for name, one in named_orders(orders).items()}
+    if not named:
+        raise ValueError("orders is empty; give at least one Order.")
+    curves: list[ErrorCurve] = []
+    sources = [order.source for order in named.values() if order.source is not None]
+    if sources:
+        before: list[tuple[On, Selection]] = [("training", sources[0].selection)]
+        curves += _all_curves(before, {}, n_random_orders, random_state)
+    curves += [ErrorCurve(n, "training", o.error_curve, None, True) for n, o in named.items()]
+    is_regression = all(order.n_classes == 0 for order in named.values())
+    if y is not None:
+        told: Task = "regression" if is_regression else "classification"
+        test = read_source(
+            members_or_votes, X, y, sample_weight, no_vote=no_vote,
+            task=told if X is None else None,
+        ).selection  # fmt: skip
+        for order in named.values():
+            check_members(len(order), test.n_members, "orders")
+        curves += _all_curves([("test", test)], named, n_random_orders, random_state)
+    return ErrorCurves(tuple(curves), is_regression)
+
+
+def _left_out(source: Source, wanted: bool | None) -> Selection | None:
+    """The votes on examples that members did not see, where they are wanted and known."""
+    if wanted is False or not source.selection.is_complete:
+        return None
+    if wanted and source.find_left_out is None:
+        raise ValueError(
+            "out_of_bag=True needs an ensemble; in a matrix of votes say with no_vote= which "
+            "entries are votes on examples that the member was trained on."
+        )
+    if wanted and source.find_left_out is not None:
+        source.find_left_out()  # it says why where it is not known
+    return source.left_out
+
+
+def _all_curves(
+    seen: list[tuple[On, Selection]],
+    orders: Mapping[str, Order],
+    n_random_orders: int,
+    random_state: RandomState,
+) -> ErrorCurves:
+    """Curves of all orders on all examples; the baseline comes first."""
+    if n_random_orders < 0:
+        raise ValueError(f"n_random_orders={n_random_orders} is not allowed; it is 0 or more.")
+    n_members = seen[0][1].n_members
+    generator = np.random.default_rng(seed_sequence(random_state))
+    drawn = [generator.permutation(n_members) for _ in range(n_random_orders)]
+    curves = []
+    for on, selection in seen:
+        if drawn:
+            each = np.array([_curve(selection, one) for one in drawn])
+            curves.append(ErrorCurve(RANDOM, on, each.mean(axis=0), each.std(axis=0)))
+        else:
+            curves.append(ErrorCurve(OWN, on, _curve(selection, np.arange(n_members))))
+    for name, order in orders.items():
+        curves += [ErrorCurve(name, on, _ordered(order, seen_), None, True) for on, seen_ in seen]
+    return ErrorCurves(tuple(curves), seen[0][1].is_regression)
+
+
+def _ordered(order: Order, selection: Selection) -> Floats:
+    weights = order.member_weights if order.has_own_weights else None
+    return _curve(selection, order.order, order.subsets, weights)
+
+
+def _curve(
+    selection: Selection,
+    order: Integers,
+    subsets: Sequence[Integers] | None = None,
+    member_weights: Floats | None = None,
+) -> Floats:
+    """Error of the first members on the examples on which one of them votes."""
+    errors = error_curve(selection, order, subsets, member_weights)
+    if selection.is_complete:
+        return errors
+    # Examples without a vote were counted as wrong, or predicted by the mean: take them out again.
+    silent = _silence(selection, order if subsets is None else None, subsets)
+    lost = trivial_errors(selection) if selection.is_regression else np.ones(selection.n_examples)
+    total = selection.total_weight
+    heard = total - silent @ selection.weights
+    wrong = errors * total - silent @ (lost * selection.weights)
+    if not selection.is_regression:
+        wrong = np.rint(wrong)
+    nothing = np.full(len(heard), np.nan)
+    return np.asarray(np.divide(wrong, heard, out=nothing, where=heard > 0))
+
+
+def _silence(
+    selection: Selection, order: Integers | None, subsets: Sequence[Integers] | None
+) -> npt.NDArray[np.bool_]:
+    """At each size, the examples on which none of the members votes."""
+    if order is not None:
+        return np.asarray(~np.logical_or.accumulate(selection.answered[order], axis=0))
+    return np.array([~selection.answered[some].any(axis=0) for some in subsets or ()])
+
+
+# -- ensembles whose members have no say of their own ----------------------------------------------
+
+
+def _decides_by_stages(given: Any, staged: bool | None) -> bool:
+    can = hasattr(given, "staged_predict")
+    if staged and not can:
+        raise ValueError(
+            f"staged=True needs an ensemble with staged_predict, got {type(given).__name__}."
+        )
+    if staged is not None or not can:
+        return bool(staged)
+    from orfeon.adapters import adapt
+
+    try:
+        adapt(given)
+    except TypeError:  # its members cannot be asked one by one
+        return True
+    return False
+
+
+def _refuse_beside_stages(orders: Any, n_random_orders: int, out_of_bag: bool | None) -> None:
+    for name, value in (
+        ("orders", orders), ("n_random_orders", n_random_orders), ("out_of_bag", out_of_bag)
+    ):  # fmt: skip
+        if value:
+            raise ValueError(
+                f"{name}={value!r} is not allowed here: the ensemble decides stage by stage, and "
+                "its members have no say of their own."
+            )
+
+
+def _staged_curves(ensemble: Any, *examples: tuple[Any, Any, Any]) -> ErrorCurves:
+    ons: tuple[On, ...] = ("training", "test")
+    curves = tuple(
+        ErrorCurve(OWN, on, _staged_errors(ensemble, X, y, sample_weight))
+        for on, (X, y, sample_weight) in zip(ons, examples, strict=True)
+        if y is not None
+    )
+    return ErrorCurves(curves, not is_classifier(ensemble))
+
+
+def _staged_errors(ensemble: Any, X: Any, y: Any, sample_weight: Any) -> Floats:
+    truth = column_or_1d(y)
+    weights = whole_weights(sample_weight, len(truth))[0]
+    counts = weights > 0
+    truth, weights = truth[counts], weights[counts]
+    errors = []
+    for said in ensemble.staged_predict(X):
+        if len(said) != len(counts):
+            raise ValueError(f"X has {len(said)} rows and y has {len(counts)} values.")
+        kept = np.asarray(said)[counts]
+        lost = kept != truth if is_classifier(ensemble) else (kept - truth) ** 2
+        errors.append(lost @ weights / weights.sum())
+    return np.array(errors, dtype=np.float64)

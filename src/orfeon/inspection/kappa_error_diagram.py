@@ -1,0 +1,393 @@
+"""Kappa-error diagrams: how much each two members agree, and how much they err.
+
+References
+----------
+Margineantu and Dietterich (1997). Pruning adaptive boosting. Proceedings of the 14th International
+Conference on Machine Learning, 211-218.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.inspection._figure import axes_for
+from orfeon.inspection.diversity_of_pairs import pair_values, pairs_of, read_votes
+from orfeon.rendering.palette import FAINT, INK, class_colours, tint
+from orfeon.seeding import RandomState, seed_sequence
+from orfeon.votes.source import On
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: Pairs above which a cloud is drawn as a density.
+_DENSE = 20_000
+#: Markers of ensembles: colour never says anything alone.
+_MARKERS = "o^sDv<>*"
+#: Width and height in inches of a new figure.
+_SIZE = (6.4, 4.8)
+#: Inches below which an axes has room for one legend entry in a row, and no long title.
+_NARROW = 4.5
+#: Points between the axes and the legend, where ticks and label of the axis are.
+_BELOW = 30
+#: Hexagons across a density.
+_HEXAGONS = 60
+#: Up to so many pairs: size of points in square points, and how opaque they are.
+_POINTS = ((300, 22.0, 0.6), (3000, 9.0, 0.35), (_DENSE, 4.0, 0.2), (np.inf, 2.0, 0.08))
+
+
+@dataclass(frozen=True, eq=False)
+class KappaError:
+    """Kappa and error of pairs of members.
+
+    Parameters
+    ----------
+    kappa : ndarray of shape (n_pairs,)
+        Agreement of the votes of the two members beyond that of chance: 1 where they always agree,
+        0 where they agree as two independent members would. Less is more diverse.
+    error : ndarray of shape (n_pairs,)
+        Mean of the two members' errors.
+    pairs : ndarray of int64 of shape (n_pairs, 2)
+        The members of each pair, the first before the second.
+    n_members : int
+        Number of members.
+    centroid : tuple of (float, float)
+        Mean kappa and mean error of all pairs, also of those that a sample leaves out.
+    spread : tuple of (float, float)
+        Their standard deviations.
+
+    See Also
+    --------
+    kappa_error : Makes one.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.kappa_error_diagram import kappa_error
+    >>> cloud = kappa_error([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]], y=[0, 0, 1, 1])
+    >>> cloud.pairs.tolist(), cloud.kappa, cloud.error
+    ([[0, 1], [0, 2], [1, 2]], array([1. , 0.5, 0.5]), array([0.   , 0.125, 0.125]))
+    """
+
+    kappa: Floats
+    error: Floats
+    pairs: Integers
+    n_members: int
+    centroid: tuple[float, float]
+    spread: tuple[float, float]
+
+    def __len__(self) -> int:
+        return len(self.kappa)
+
+
+def kappa_error(
+    members_or_votes: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    on: On = "examples",
+    no_vote: Any = None,
+    max_pairs: int | None = None,
+    random_state: RandomState = None,
+) -> KappaError:
+    """Kappa and mean error of each pair of members.
+
+    Parameters
+    ----------
+    members_or_votes, X, y, sample_weight, on, no_vote
+        An ensemble with examples, or a matrix of votes without; as for
+        :func:`orfeon.inspection.diversity_measures`.
+    max_pairs : int, optional
+        Draw this many pairs at random if there are more; all by default.
+    random_state : int, Generator, RandomState or None, default=None
+        Fixes which pairs are drawn.
+
+    Returns
+    -------
+    KappaError
+        A point for each pair that votes on a common example. Both numbers of a pair are about the
+        examples on which both members vote.
+
+    Notes
+    -----
+    Kappa is (theta1 - theta2) / (1 - theta2): theta1 is the share of examples on which the two
+    members vote for the same class, theta2 what it would be if they were independent, each with
+    its own class shares. It is about labels, and does not know which are right; the interrater
+    kappa of :func:`orfeon.inspection.diversity_measures` knows nothing else.
+
+    Examples
+    --------
+    >>> from orfeon import AdaBoostClassifier, BaggingClassifier
+    >>> from orfeon.datasets import make_twonorm
+    >>> from orfeon.inspection.kappa_error_diagram import kappa_error
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> for method in (BaggingClassifier, AdaBoostClassifier):
+    ...     cloud = kappa_error(method(n_estimators=50, random_state=0).fit(X, y), X, y)
+    ...     print(len(cloud), "kappa {:.1f}, error {:.1f}".format(*cloud.centroid))
+    1225 kappa 0.7, error 0.1
+    1225 kappa 0.1, error 0.3
+    """
+    if max_pairs is not None and (
+        isinstance(max_pairs, bool) or not isinstance(max_pairs, int | np.integer) or max_pairs < 1
+    ):
+        raise ValueError(f"max_pairs={max_pairs!r} is not allowed; use a number from 1, or None.")
+    selection = read_votes(
+        members_or_votes, X, y, sample_weight=sample_weight, on=on, no_vote=no_vote
+    )
+    matrices = pairs_of(selection)
+    kappa, error = pair_values(matrices.kappa), pair_values(matrices.error)
+    known = np.flatnonzero(~np.isnan(error))
+    if not len(known):
+        raise ValueError("no two members vote on a common example; kappa is about such pairs.")
+    points = np.array([kappa[known], error[known]])
+    (mean_kappa, mean_error), (sd_kappa, sd_error) = points.mean(axis=1), points.std(axis=1)
+    if max_pairs is not None and max_pairs < len(known):
+        rng = np.random.Generator(np.random.PCG64(seed_sequence(random_state)))
+        known = np.sort(rng.choice(known, max_pairs, replace=False))
+    return KappaError(
+        kappa[known], error[known], _members(known, selection.n_members), selection.n_members,
+        (float(mean_kappa), float(mean_error)), (float(sd_kappa), float(sd_error)),
+    )  # fmt: skip
+
+
+def _members(places: Integers, n_members: int) -> Integers:
+    """The members of the pairs at some places of the list (0, 1), (0, 2), ..., (1, 2), ..."""
+    before = np.concatenate([[0], np.cumsum(np.arange(n_members - 1, 0, -1))])
+    first = np.searchsorted(before, places, side="right") - 1
+    return np.column_stack([first, places - before[first] + first + 1])
+
+
+class KappaErrorDisplay:
+    """A cloud of pairs of members for each ensemble: diverse on the left, accurate at the bottom.
+
+    The centroid of each cloud is marked. Large clouds are drawn as densities.
+
+    Parameters
+    ----------
+    clouds : KappaError or mapping of str to KappaError
+        What is drawn, see :func:`kappa_error`; several with their names.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+    clouds_ : dict of str to PathCollection or PolyCollection
+        The points of each ensemble, or the hexagons of its density.
+    centroids_ : dict of str to Line2D
+        The centroids.
+
+    See Also
+    --------
+    DiversityDisplay : Ten measures of diversity.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from orfeon import AdaBoostClassifier, BaggingClassifier
+    >>> from orfeon.datasets import make_twonorm
+    >>> from orfeon.inspection.kappa_error_diagram import KappaErrorDisplay
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> ensembles = {
+    ...     "bagging": BaggingClassifier(n_estimators=20, random_state=0).fit(X, y),
+    ...     "boosting": AdaBoostClassifier(n_estimators=20, random_state=0).fit(X, y),
+    ... }
+    >>> display = KappaErrorDisplay.from_estimator(ensembles, X, y)
+    >>> print(display.ax_.get_title())
+    Kappa-error diagram: a point for each pair of members
+    >>> sorted(display.clouds_), len(display.clouds["bagging"])
+    (['bagging', 'boosting'], 190)
+    >>> matplotlib.pyplot.close(display.figure_)
+    """
+
+    ax_: Any
+    figure_: Any
+    clouds_: dict[str, Any]
+    centroids_: dict[str, Any]
+
+    def __init__(self, clouds: KappaError | Mapping[str, KappaError]) -> None:
+        self.clouds = dict(clouds) if isinstance(clouds, Mapping) else {"members": clouds}
+        if not self.clouds:
+            raise ValueError("clouds is empty; at least one ensemble is needed.")
+
+    @classmethod
+    def from_estimator(
+        cls,
+        ensemble: Any,
+        X: Any,
+        y: Any,
+        *,
+        name: str | None = None,
+        sample_weight: Any = None,
+        on: On = "examples",
+        max_pairs: int | None = None,
+        random_state: RandomState = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the diagram of one ensemble or more.
+
+        Parameters
+        ----------
+        ensemble : fitted ensemble, or mapping of str to fitted ensembles
+            Of orfeon, or scikit-learn's, or a list of fitted estimators.
+        X : array or data frame of shape (n_examples, n_attributes)
+            Examples.
+        y : array of shape (n_examples,)
+            Their labels.
+        name : str, optional
+            Name of the ensemble; by default that of its class. A mapping has names of its own.
+        sample_weight, on, max_pairs, random_state
+            As for :func:`kappa_error`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        KappaErrorDisplay
+            What was drawn.
+        """
+        named = _named(ensemble, name or type(ensemble).__name__)
+        clouds = {
+            its: kappa_error(
+                given, X, y, sample_weight=sample_weight, on=on, max_pairs=max_pairs,
+                random_state=random_state,
+            )
+            for its, given in named.items()
+        }  # fmt: skip
+        return cls(clouds).plot(ax)
+
+    @classmethod
+    def from_votes(
+        cls,
+        votes: Any,
+        y: Any,
+        *,
+        name: str | None = None,
+        sample_weight: Any = None,
+        no_vote: Any = None,
+        max_pairs: int | None = None,
+        random_state: RandomState = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the diagram from the labels that members vote for.
+
+        Parameters
+        ----------
+        votes : array of shape (n_members, n_examples), or mapping of str to such arrays
+            Votes of the members of one ensemble or more.
+        y : array of shape (n_examples,)
+            True labels.
+        name : str, optional
+            Name of the ensemble, "members" by default. A mapping has names of its own.
+        sample_weight, no_vote, max_pairs, random_state
+            As for :func:`kappa_error`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        KappaErrorDisplay
+            What was drawn.
+        """
+        clouds = {
+            its: kappa_error(
+                given, None, y, sample_weight=sample_weight, no_vote=no_vote, max_pairs=max_pairs,
+                random_state=random_state,
+            )
+            for its, given in _named(votes, name or "members").items()
+        }  # fmt: skip
+        return cls(clouds).plot(ax)
+
+    def plot(self, ax: Any = None, *, density_above: int = _DENSE) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default. Diagrams on the same axes have different
+            colours and markers.
+        density_above : int, default=20000
+            Clouds of more pairs are drawn as a density, in hexagons.
+
+        Returns
+        -------
+        KappaErrorDisplay
+            The display, with what was drawn.
+        """
+        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
+        self.figure_ = ax.figure
+        drawn = len(ax.get_legend_handles_labels()[1])
+        colours = class_colours(drawn + len(self.clouds))
+        self.clouds_, self.centroids_ = {}, {}
+        for place, (name, cloud) in enumerate(self.clouds.items(), start=drawn):
+            colour, marker = colours[place], _MARKERS[place % len(_MARKERS)]
+            draw = self._draw_density if len(cloud) > density_above else self._draw_points
+            self.clouds_[name] = draw(cloud, colour, marker)
+            kappa, error = cloud.centroid[0], 100 * cloud.centroid[1]
+            (self.centroids_[name],) = ax.plot(
+                [kappa], [error], marker=marker, linestyle="", markersize=11, zorder=5,
+                markerfacecolor=(colour, 0.5), markeredgecolor=INK, markeredgewidth=1.4,
+                label=f"{name}: kappa {kappa:.2f}, error {error:.1f}%",
+            )  # fmt: skip
+        self._label(any(len(cloud) > density_above for cloud in self.clouds.values()))
+        return self
+
+    def _draw_points(self, cloud: KappaError, colour: str, marker: str) -> Any:
+        _, size, alpha = next(look for look in _POINTS if len(cloud) <= look[0])
+        return self.ax_.scatter(
+            cloud.kappa, 100 * cloud.error, s=size, marker=marker, color=colour, alpha=alpha,
+            linewidths=0, zorder=3, rasterized=len(cloud) > _POINTS[0][0],
+        )  # fmt: skip
+
+    def _draw_density(self, cloud: KappaError, colour: str, marker: str) -> Any:
+        from matplotlib.colors import LinearSegmentedColormap, to_rgba
+
+        shades = LinearSegmentedColormap.from_list(
+            "pairs", [to_rgba(tint(colour, 1.0), 0.45), to_rgba(colour, 0.95)]
+        )
+        return self.ax_.hexbin(
+            cloud.kappa, 100 * cloud.error, gridsize=_HEXAGONS, bins="log", mincnt=1, cmap=shades,
+            extent=self._extent(), linewidths=0, zorder=2, rasterized=True,
+        )  # fmt: skip
+
+    def _extent(self) -> tuple[float, float, float, float]:
+        """Where the hexagons of all clouds lie, so that they are of one size."""
+        kappa = np.concatenate([cloud.kappa for cloud in self.clouds.values()])
+        error = 100 * np.concatenate([cloud.error for cloud in self.clouds.values()])
+        # Without width or height, as of members that are all the same, there are no hexagons.
+        return kappa.min() - 0.01, kappa.max() + 0.01, error.min() - 0.1, error.max() + 0.1
+
+    def _label(self, dense: bool) -> None:
+        """Say what is seen."""
+        from matplotlib.transforms import offset_copy
+
+        ax = self.ax_
+        handles, labels = ax.get_legend_handles_labels()
+        what = "darker where there are more pairs" if dense else "a point for each pair of members"
+        if len(handles) == 1:
+            (cloud,) = self.clouds.values()
+            what = f"{len(cloud)} pairs of {cloud.n_members} members{', darker: more' * dense}"
+        # As wide as the axes will be, within a little: the layout is made when all is drawn.
+        is_narrow = ax.get_position().width * self.figure_.get_figwidth() < _NARROW
+        gap = "\n" if is_narrow else " "
+        ax.set_title(f"Kappa-error diagram:{gap}{what}", fontsize="medium")
+        ax.set_xlabel("kappa of the two" + ("" if is_narrow else " (0: chance, 1: always agree)"))
+        ax.set_ylabel("mean error of the two, %")
+        ax.grid(color=FAINT, linewidth=0.5, zorder=0)
+        ax.set_axisbelow(True)
+        ax.legend(
+            handles, labels, title="centroids", loc="upper center", bbox_to_anchor=(0.5, 0.0),
+            bbox_transform=offset_copy(ax.transAxes, self.figure_, 0, -_BELOW, "points"),
+            ncols=1 if is_narrow else 2, frameon=False, fontsize="small", title_fontsize="small",
+        )  # fmt: skip
+
+
+def _named(given: Any, name: str) -> dict[str, Any]:
+    """One ensemble with its name, or those of a mapping."""
+    return dict(given) if isinstance(given, Mapping) else {name: given}

@@ -1,0 +1,363 @@
+"""Margins: by how many votes an ensemble is right.
+
+The margin of an example is the weight of the votes for its class minus that of the votes for the
+wrong class with most of them, as a share of all votes: 1 where all members are right, -1 where all
+agree on a wrong class. Boosting goes on to raise the least margins when no training error is left.
+The edge is the share of the votes that is wrong, whatever the class.
+
+References
+----------
+Schapire, Freund, Bartlett and Lee (1998). Boosting the margin: a new explanation for the
+effectiveness of voting methods. The Annals of Statistics 26(5), 1651-1686.
+
+Breiman (1999). Prediction games and arcing algorithms. Neural Computation 11(7), 1493-1517.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import column_or_1d
+
+from orfeon.votes.selection import NO_VOTE, Selection, read_selection, whole_weights
+from orfeon.votes.source import On, Source, read_source
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Sizes = Sequence[int] | npt.NDArray[np.integer[Any]]
+
+#: Margins that differ by less are the same.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """Margins and edges of examples in a vote.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n_rows,)
+        From -1 to 1; NaN on rows that have no weight, or no vote.
+    edges : ndarray of shape (n_rows,)
+        Share of the votes that is wrong, from 0 to 1; NaN on the same rows.
+    weights : ndarray of shape (n_rows,)
+        Sample weights.
+    n_members : int
+        How many members vote.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.vote_margins import margins
+    >>> votes = [["a", "a", "c"], ["a", "b", "c"], ["a", "a", "a"], ["b", "c", "b"]]
+    >>> found = margins(votes, y=["a", "b", "c"])
+    >>> found.margins, found.edges
+    (array([ 0.5 , -0.25,  0.25]), array([0.25, 0.75, 0.5 ]))
+    >>> found.minimum, found.share_at_most([-0.5, 0.0, 0.25]).round(2)
+    (-0.25, array([0.  , 0.33, 0.67]))
+    """
+
+    margins: Floats
+    edges: Floats
+    weights: Floats
+    n_members: int
+
+    @property
+    def _counts(self) -> npt.NDArray[np.bool_]:
+        return ~np.isnan(self.margins)
+
+    @property
+    def minimum(self) -> float:
+        """The least margin of an example that counts; NaN where none does."""
+        counts = self._counts
+        return float(self.margins[counts].min()) if counts.any() else float("nan")
+
+    @property
+    def mean(self) -> float:
+        """The mean margin, weighted."""
+        counts = self._counts
+        return float(np.average(self.margins[counts], weights=self.weights[counts]))
+
+    def share_at_most(self, at: npt.ArrayLike) -> Floats:
+        """The cumulative distribution of the margins.
+
+        Parameters
+        ----------
+        at : array
+            Margins.
+
+        Returns
+        -------
+        ndarray of the shape of at
+            Share of the weight of the examples whose margin is at most this; NaN where no example
+            counts.
+        """
+        values, shares = self.steps()
+        wanted = np.asarray(at, dtype=np.float64) + _ROUNDING
+        if not len(values):
+            return np.full(wanted.shape, np.nan)
+        below = np.searchsorted(values, wanted, side="right")
+        return np.asarray(np.concatenate([[0.0], shares])[below])
+
+    def steps(self) -> tuple[Floats, Floats]:
+        """The cumulative distribution, step by step.
+
+        Returns
+        -------
+        values : ndarray of shape (n_steps,)
+            The margins that occur, ascending.
+        shares : ndarray of shape (n_steps,)
+            Share of the weight of the examples whose margin is at most each; the last is 1.
+        """
+        counts = self._counts
+        values, place = np.unique(self.margins[counts], return_inverse=True)
+        cumulated = np.cumsum(np.bincount(place, self.weights[counts]))
+        return values, cumulated / cumulated[-1:]
+
+
+@dataclass(frozen=True, eq=False)
+class MarginDistribution:
+    """Margins of an ensemble as it grows.
+
+    Parameters
+    ----------
+    stages : tuple of Margins
+        Those of the first few members, of more, and so on.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.vote_margins import margin_distribution
+    >>> votes = [[0, 1], [0, 0], [0, 1], [1, 1]]
+    >>> found = margin_distribution(votes, y=[0, 1], sizes=[1, 2, 4])
+    >>> found.sizes, found.minimum
+    (array([1, 2, 4]), array([1. , 0. , 0.5]))
+    >>> found.share_at_most([0.0, 0.5])
+    array([[0. , 0. ],
+           [0.5, 0.5],
+           [0. , 1. ]])
+    """
+
+    stages: tuple[Margins, ...]
+
+    @property
+    def sizes(self) -> Integers:
+        """How many members vote at each stage."""
+        return np.array([stage.n_members for stage in self.stages], dtype=np.int64)
+
+    @property
+    def minimum(self) -> Floats:
+        """The least margin at each stage."""
+        return np.array([stage.minimum for stage in self.stages])
+
+    def share_at_most(self, at: npt.ArrayLike) -> Floats:
+        """The cumulative distribution of the margins, at each stage.
+
+        Parameters
+        ----------
+        at : array of shape (n_points,)
+            Margins.
+
+        Returns
+        -------
+        ndarray of shape (n_sizes, n_points)
+            Share of the weight of the examples whose margin is at most this.
+        """
+        return np.array([stage.share_at_most(at) for stage in self.stages])
+
+
+def margins(
+    members_or_votes: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    on: On = "examples",
+    no_vote: Any = None,
+    member_weights: Any = None,
+) -> Margins:
+    """Margins and edges of examples in the vote of all members.
+
+    Parameters
+    ----------
+    members_or_votes : array of shape (n_members, n_rows), fitted ensemble or list of estimators
+        Labels that each member votes for; or the ensemble, of ours or scikit-learn's, with ``X``.
+        Members of boosted ensembles vote with their weights.
+    X : array or data frame of shape (n_rows, n_attributes), optional
+        The examples, when an ensemble is given.
+    y : array of shape (n_rows,)
+        Their classes.
+    sample_weight : array of shape (n_rows,), optional
+        Their weights: 0 is the same as leaving an example out, 2 as giving it twice.
+    on : {"examples", "out_of_bag"}, default="examples"
+        Whether all members vote on all examples, or only on those they were not trained on; then
+        ``X``, ``y`` and ``sample_weight`` are the training set.
+    no_vote : optional
+        What stands in a matrix of votes for a member that does not vote. A margin is a share of the
+        votes that there are.
+    member_weights : array of shape (n_members,), optional
+        Weights of the members in a matrix of votes; all the same by default.
+
+    Returns
+    -------
+    Margins
+        Of each row.
+
+    See Also
+    --------
+    margin_distribution : The same for the first members.
+    orfeon.inspection.switching_margins : What theory says of class-switching ensembles.
+
+    Examples
+    --------
+    >>> from orfeon import AdaBoostClassifier, BaggingClassifier, CARTClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.inspection.vote_margins import margins
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> tree = CARTClassifier(max_depth=3)
+    >>> bag = BaggingClassifier(tree, n_estimators=100, random_state=0).fit(X, y)
+    >>> boosted = AdaBoostClassifier(tree, n_estimators=100, random_state=0).fit(X, y)
+    >>> round(margins(bag, X, y).minimum, 2), round(margins(boosted, X, y).minimum, 2)
+    (-0.96, 0.28)
+    """
+    return margin_distribution(
+        members_or_votes, X, y, sizes="whole", sample_weight=sample_weight, on=on,
+        no_vote=no_vote, member_weights=member_weights,
+    ).stages[0]  # fmt: skip
+
+
+def margin_distribution(
+    members_or_votes: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    sizes: Sizes | Literal["whole"] | None = None,
+    sample_weight: Any = None,
+    on: On = "examples",
+    no_vote: Any = None,
+    member_weights: Any = None,
+) -> MarginDistribution:
+    """Margins of examples in the vote of the first few members, of more, and of all.
+
+    Parameters
+    ----------
+    members_or_votes, X, y
+        As for :func:`margins`.
+    sizes : sequence of int, or "whole", optional
+        Numbers of members; by default 10, 100, 1000 and so on as far as there are as many, and all.
+    sample_weight, on, no_vote, member_weights
+        As for :func:`margins`.
+
+    Returns
+    -------
+    MarginDistribution
+        Margins at each size, in ascending order.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.inspection.vote_margins import margin_distribution
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> bag = BaggingClassifier(n_estimators=200, random_state=0).fit(X, y)
+    >>> found = margin_distribution(bag, X, y)
+    >>> found.sizes
+    array([ 10, 100, 200])
+    >>> found.share_at_most(0.0).tolist()[-1]
+    0.0
+    """
+    selection, rows, n_rows = _read(
+        members_or_votes, X, y, sample_weight, on, no_vote, member_weights
+    )
+    weights = np.zeros(n_rows)
+    weights[rows] = selection.weights * selection.step
+    stages = []
+    for size, margin, edge in _grow(selection, _check_sizes(sizes, selection.n_members)):
+        spread = np.full((2, n_rows), np.nan)
+        spread[:, rows] = margin, edge
+        stages.append(Margins(spread[0], spread[1], weights, size))
+    return MarginDistribution(tuple(stages))
+
+
+def _check_sizes(sizes: Sizes | Literal["whole"] | None, n_members: int) -> list[int]:
+    if sizes is None:
+        decades = [10**power for power in range(1, len(str(n_members)))]
+        return sorted({*decades, n_members})
+    if isinstance(sizes, str) and sizes == "whole":
+        return [n_members]
+    given = np.asarray(sizes)
+    if (
+        given.dtype.kind not in "iu" or given.ndim != 1 or not len(given)
+        or given.min() < 1 or given.max() > n_members
+    ):  # fmt: skip
+        raise ValueError(
+            f'sizes={sizes!r} is not allowed; give whole numbers from 1 to {n_members}, or "whole".'
+        )
+    return sorted({int(size) for size in given})
+
+
+def _read(
+    given: Any, X: Any, y: Any, sample_weight: Any, on: On, no_vote: Any, member_weights: Any
+) -> tuple[Selection, Integers, int]:
+    """Votes on the rows that count, which rows these are, and how many there are in all."""
+    if y is None:
+        raise ValueError("y is missing: margins are of votes for the true classes.")
+    n_rows = len(column_or_1d(y))
+    if member_weights is not None:
+        if X is not None:
+            raise ValueError(
+                "member_weights is for a matrix of votes; an ensemble knows the weights of its "
+                "members."
+            )
+        source = Source(
+            read_selection(given, y, sample_weight, no_vote=no_vote, member_weights=member_weights)
+        )
+    else:
+        # Rows on which nobody votes are kept when the votes are read first, and left out then.
+        first: On = "examples" if on == "out_of_bag" and X is not None else on
+        source = read_source(given, X, y, sample_weight, on=first, no_vote=no_vote)
+    selection = source.selection
+    if selection.is_regression:
+        raise ValueError("members that predict numbers have no margins; votes are needed.")
+    rows = _rows_that_count(source, given, X, y, sample_weight, no_vote, n_rows)
+    if on == "out_of_bag" and source.find_left_out is not None:
+        heard = np.where(source.find_left_out(), selection.said, NO_VOTE)
+        selection = replace(selection, said=heard.astype(selection.said.dtype))
+    return selection, rows, n_rows
+
+
+def _rows_that_count(
+    source: Source, given: Any, X: Any, y: Any, sample_weight: Any, no_vote: Any, n_rows: int
+) -> Integers:
+    """Rows of the selection among those given: of positive weight, and with a vote."""
+    rows = np.flatnonzero(whole_weights(sample_weight, n_rows)[0])
+    if len(rows) == source.selection.n_examples:
+        return rows
+    if source.ensemble is not None:
+        return np.asarray(rows[(source.ensemble.answers(X)[:, rows] >= 0).any(axis=0)])
+    # Read with their numbers as weights, the rows that are left tell who they are.
+    numbers = np.zeros(n_rows)
+    numbers[rows] = rows + 1
+    return read_selection(given, y, numbers, no_vote=no_vote).weights - 1
+
+
+def _grow(selection: Selection, sizes: list[int]) -> Iterator[tuple[int, Floats, Floats]]:
+    """Margins and edges after some numbers of members."""
+    everyone = np.arange(selection.n_examples)
+    votes = np.zeros((selection.n_examples, selection.n_classes))
+    total = np.zeros(selection.n_examples)
+    weights = selection.vote_weights
+    is_complete = selection.is_complete
+    for t in range(sizes[-1]):
+        said = selection.said[t]
+        voted = everyone if is_complete else np.flatnonzero(said >= 0)
+        votes[voted, said[voted]] += weights[t]
+        total[voted] += weights[t]
+        if t + 1 in sizes:
+            right = votes[everyone, selection.y]
+            wrong = votes.copy()
+            wrong[everyone, selection.y] = 0.0
+            all_votes = np.where(total > 0, total, np.nan)
+            yield t + 1, (right - wrong.max(axis=1)) / all_votes, (total - right) / all_votes
