@@ -206,7 +206,7 @@ def diversity(
     )
     pairs, votes = pairs_of(selection), tally(selection)
     values = {
-        name: pairs.mean(name) if measure.is_pairwise else getattr(global_diversity, name)(votes)
+        name: pairs.mean(name) if measure.is_pairwise else getattr(diversity_of_all, name)(votes)
         for name, measure in MEASURES.items()
     }
     return Diversity(
