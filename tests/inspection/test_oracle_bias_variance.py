@@ -11,13 +11,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.oracles import bias_variance as oracle
 
-from orfeon.inspection.bias_variance_breiman import breiman_decomposition
-from orfeon.inspection.bias_variance_domingos import domingos_decomposition
-from orfeon.inspection.bias_variance_friedman import friedman_decomposition
-from orfeon.inspection.bias_variance_kohavi_wolpert import kohavi_wolpert_decomposition
-from orfeon.inspection.bias_variance_kong_dietterich import kong_dietterich_decomposition
-from orfeon.inspection.bias_variance_squared_error import squared_error_decomposition
-from orfeon.inspection.correlated_members import correlated_mean_variance, member_correlation
+from orfeon.inspection import (
+    breiman_decomposition,
+    correlated_mean_variance,
+    domingos_decomposition,
+    friedman_decomposition,
+    kohavi_wolpert_decomposition,
+    kong_dietterich_decomposition,
+    member_correlation,
+    squared_error_decomposition,
+)
 
 usual = settings(deadline=None, max_examples=80)
 
