@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -11,10 +13,12 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.oracles import combining as rules
 from tests.oracles import combining_models as oracle
+from tests.oracles import nested, rows_by_node
 
 from orfeon import BaggingClassifier, BaggingRegressor, RandomForestClassifier
 from orfeon.adapters import adapt
 from orfeon.combining.cascade import CascadeClassifier, CascadeRegressor
+from orfeon.combining.meta_decision_tree import MetaDecisionTree
 from orfeon.combining.out_of_fold import out_of_fold, splits_of
 from orfeon.combining.stacking import StackingClassifier, StackingRegressor
 
@@ -294,6 +298,39 @@ def test_members_of_one_ensemble_out_of_bag():
     final = Ridge(alpha=1.0).fit(level_one, labels)
     expected = final.predict(members.answers(asked).T)
     np.testing.assert_allclose(model.predict(asked), expected, rtol=0, atol=1e-9)
+
+
+# -- meta decision trees ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_leaves_of_a_meta_tree_choose_who_is_right_most_often(seed, n_classes):
+    """Of the examples in a leaf that tell: not all members are right about them, nor all wrong."""
+    rng = np.random.default_rng(seed)
+    answers = rng.dirichlet(np.ones(n_classes), (3, 40)).round(2)
+    answers[:, :, -1] += 1 - answers.sum(axis=2)
+    answers = np.abs(answers)
+    y, counts = rng.integers(0, n_classes, 40), rng.integers(1, 4, 40)
+    tree = MetaDecisionTree(pruning=None, min_samples_leaf=6, random_state=0)
+    tree.learn(answers, y, counts.astype(float))
+    rows = []
+    for i in range(40):
+        greatest = [max(answers[t, i]) for t in range(3)]
+        bits = [-sum(p * math.log2(p) for p in answers[t, i] if p > 0) for t in range(3)]
+        rows.append([*greatest, *bits])
+    root = nested(tree.forest_)
+    reached = rows_by_node(root, np.array(rows))
+    assert len(root.leaves()) > 1
+    for leaf in root.leaves():
+        right = [0, 0, 0]
+        for i in reached[leaf.index]:
+            who = [int(rules.first_largest(answers[t, i].tolist()) == y[i]) for t in range(3)]
+            if 0 < sum(who) < 3:
+                right = [n + w * int(counts[i]) for n, w in zip(right, who, strict=True)]
+        assert right[leaf.label] == max(right)
+        chosen = tree.choose(answers[:, reached[leaf.index]])
+        assert set(chosen.tolist()) <= {leaf.label}
 
 
 # -- cascades --------------------------------------------------------------------------------------
