@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles import combining
 from tests.oracles import diversity as oracle
 
 from orfeon import BaggingClassifier
@@ -16,6 +17,7 @@ from orfeon.adapters import adapt
 from orfeon.datasets import make_waveform
 from orfeon.inspection import (
     diversity,
+    error_curves,
     kappa_error,
     margin_distribution,
     margins,
@@ -197,6 +199,27 @@ def test_margins_of_the_first_members(case):
         for place, share in zip(places, row, strict=True):
             below = sum(w for value, w in zip(values, weights, strict=True) if value <= place)
             assert same(share, below / sum(weights))
+
+
+@usual
+@given(cases(), st.data())
+def test_error_curves_by_counting_votes(case, data):
+    """Examples on which none of the first members votes are left out."""
+    votes, y, weights = case
+    mine = data.draw(st.permutations(range(len(votes))))
+    found = error_curves(**given_to_library(*case), orders={"mine": list(mine)}, out_of_bag=False)
+    classes = "abcde"
+    for name, places in ("own order", range(len(votes))), ("mine", mine):
+        errors = found[name, "training"].errors
+        for size in range(1, len(votes) + 1):
+            wrong, total = Fraction(0), Fraction(0)
+            for i, weight in enumerate(weights):
+                said = [votes[t][i] for t in list(places)[:size]]
+                codes = [None if v is None else classes.index(v) for v in said]
+                if any(code is not None for code in codes):
+                    total += weight
+                    wrong += weight * (classes[combining.plurality(codes, 5)] != y[i])
+            assert same(errors[size - 1], wrong / total if total else None), (name, size)
 
 
 def test_members_of_a_bag_out_of_bag_and_in():
