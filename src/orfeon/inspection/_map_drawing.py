@@ -1,0 +1,408 @@
+"""How the ground of maps is drawn, and the borders in them."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.inspection.maps import ClassificationMap, MarginMap, classification_map
+from orfeon.rendering.palette import INK, MUTED_INK, class_colours, mixed
+
+Integers = npt.NDArray[np.int64]
+
+#: How much of its colour the ground of a class has, under examples and without them.
+GROUND, STRONG_GROUND = 0.42, 0.8
+#: Markers of the classes.
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
+#: The same at margins of 0 and of 1, where there are more classes than two.
+_LEAST, _MOST = 0.06, 0.9
+#: Dashes of the true border.
+TRUE = (0, (3.5, 2.0))
+#: Lines and points beyond which a vector picture has them as pixels.
+TOO_MANY = 3000
+#: Width in inches below which letters are small.
+_NARROW = 4.5
+#: Points between an axis and the legend below it: ticks and a name are there.
+_BELOW = 34.0
+#: Letters that fit into the room of a colour or marker in a legend.
+_HANDLE = 7
+#: Small letters as a share of others.
+_SMALL = 0.83
+#: Width of a letter as a share of its height.
+_LETTER = 0.56
+
+
+def extent_of(data: ClassificationMap) -> tuple[float, float, float, float]:
+    """The edges of a map, whose points are in the middle of their pixels.
+
+    Parameters
+    ----------
+    data : ClassificationMap
+        The map.
+
+    Returns
+    -------
+    tuple of four floats
+        Left, right, bottom, top.
+    """
+    ends = []
+    for at in (data.x, data.y):
+        half = 0.5 * (at[1] - at[0]) if len(at) > 1 else 0.5
+        ends += [float(at[0] - half), float(at[-1] + half)]
+    return ends[0], ends[1], ends[2], ends[3]
+
+
+def darker(colour: str) -> str:
+    """The colour of points, which stand out from the ground of their class.
+
+    Parameters
+    ----------
+    colour : str
+        The colour of the class, as ``#RRGGBB``.
+
+    Returns
+    -------
+    str
+        The colour of its points.
+    """
+    return mixed(colour, "#000000", 0.8)
+
+
+def draw_classes(ax: Any, data: ClassificationMap, strength: float = GROUND) -> Any:
+    """Draw the ground in the colours of the classes.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Where to draw.
+    data : ClassificationMap
+        The map.
+    strength : float, optional
+        How much of its colour the ground of a class has, from 0 to 1.
+
+    Returns
+    -------
+    AxesImage
+        What was drawn.
+    """
+    from matplotlib.colors import ListedColormap
+
+    n_classes = len(data.classes)
+    colours = [mixed(c, "#FFFFFF", strength) for c in class_colours(n_classes)]
+    return ax.imshow(
+        data.codes, origin="lower", extent=extent_of(data), aspect="auto", interpolation="nearest",
+        cmap=ListedColormap(colours), vmin=-0.5, vmax=n_classes - 0.5, zorder=0,
+    )  # fmt: skip
+
+
+def margin_scale(data: MarginMap) -> Any:
+    """The colours of margins.
+
+    Parameters
+    ----------
+    data : MarginMap
+        The map.
+
+    Returns
+    -------
+    ScalarMappable
+        From -1 to 1 in the colours of two classes; from 0 to 1 in greys where there are more.
+    """
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+    if len(data.classes) == 2:
+        first, second = class_colours(2)
+        colours, lowest = [second, "#FFFFFF", first], -1.0
+    else:
+        strengths = (_LEAST, _MOST)
+        colours = [mixed(MUTED_INK, "#FFFFFF", s) for s in strengths]
+        lowest = 0.0
+    cmap = LinearSegmentedColormap.from_list("margins", colours)
+    return ScalarMappable(Normalize(lowest, 1.0), cmap)
+
+
+def draw_margins(ax: Any, data: MarginMap) -> Any:
+    """Draw the ground in the colours of the margins.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Where to draw.
+    data : MarginMap
+        The map.
+
+    Returns
+    -------
+    AxesImage
+        What was drawn.
+    """
+    where: dict[str, Any] = {
+        "origin": "lower", "extent": extent_of(data), "aspect": "auto",
+        "interpolation": "nearest", "zorder": 0,
+    }  # fmt: skip
+    if len(data.classes) == 2:
+        scale = margin_scale(data)
+        return ax.imshow(data.margins, cmap=scale.cmap, norm=scale.norm, **where)
+    from matplotlib.colors import to_rgb
+
+    colours = np.array([to_rgb(c) for c in class_colours(len(data.classes))])
+    strength = (_LEAST + (_MOST - _LEAST) * data.margins)[:, :, None]
+    return ax.imshow(1.0 - strength * (1.0 - colours[data.codes]), **where)
+
+
+def draw_border(ax: Any, data: ClassificationMap, linewidth: float = 0.8) -> Any:
+    """Draw the border between the classes, along the edges of the pixels.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Where to draw.
+    data : ClassificationMap
+        The map.
+    linewidth : float, default=0.8
+        Width of the line, in points.
+
+    Returns
+    -------
+    LineCollection
+        What was drawn.
+    """
+    from matplotlib.collections import LineCollection
+
+    left, right, bottom, top = extent_of(data)
+    n_rows, n_columns = data.codes.shape
+    across = np.linspace(left, right, n_columns + 1)
+    up = np.linspace(bottom, top, n_rows + 1)
+    column, begin, end = _runs((data.codes[:, 1:] != data.codes[:, :-1]).T)
+    at = across[column + 1]
+    upright = np.column_stack([at, up[begin], at, up[end]])
+    row, begin, end = _runs(data.codes[1:] != data.codes[:-1])
+    at = up[row + 1]
+    level = np.column_stack([across[begin], at, across[end], at])
+    edges: Any = np.concatenate([upright, level]).reshape(-1, 2, 2)
+    drawn = LineCollection(
+        edges, colors=INK, linewidth=linewidth, capstyle="projecting", zorder=2,
+        rasterized=len(edges) > TOO_MANY,
+    )  # fmt: skip
+    ax.add_collection(drawn, autolim=False)
+    return drawn
+
+
+def draw_true_border(ax: Any, truth: ClassificationMap, linewidth: float = 1.3) -> list[Any]:
+    """Draw the border between the true classes, in dashes.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Where to draw.
+    truth : ClassificationMap
+        The true classes.
+    linewidth : float, default=1.3
+        Width of the line, in points.
+
+    Returns
+    -------
+    list of ContourSet
+        What was drawn, between each class and all others.
+    """
+    present = np.unique(truth.codes)
+    some = present if len(present) > 2 else present[1:]  # one line between two
+    return [
+        ax.contour(
+            truth.x, truth.y, (truth.codes == code).astype(float), [0.5], colors=INK,
+            linestyles=[TRUE], linewidths=linewidth, zorder=2.5,
+        )
+        for code in some
+    ]  # fmt: skip
+
+
+def _runs(differ: npt.NDArray[np.bool_]) -> tuple[Integers, Integers, Integers]:
+    """Runs of True in each line: its number, where it begins and where it has ended."""
+    edges = np.diff(np.pad(differ.astype(np.int8), ((0, 0), (1, 1))), axis=1)
+    line, begin = np.nonzero(edges == 1)
+    return line, begin, np.nonzero(edges == -1)[1]
+
+
+def on_same_grid(truth: Any, data: ClassificationMap) -> ClassificationMap:
+    """The classes that something decides for at the points of a map.
+
+    Parameters
+    ----------
+    truth : object
+        Anything that :func:`classification_map` takes, or a map already.
+    data : ClassificationMap
+        The map.
+
+    Returns
+    -------
+    ClassificationMap
+        Another on the same grid.
+    """
+    if isinstance(truth, ClassificationMap):
+        return truth
+    box = ((data.x[0], data.x[-1]), (data.y[0], data.y[-1]))
+    return classification_map(truth, box=box, grid_resolution=data.codes.shape[::-1])
+
+
+def wrapped(text: str, ax: Any, *, tall: bool = False, small: bool = False) -> tuple[str, float]:
+    """A text in lines that are no longer than the axes, and the size of its letters.
+
+    Parameters
+    ----------
+    text : str
+        The text; its own lines stay apart.
+    ax : matplotlib Axes
+        The axes.
+    tall : bool, default=False
+        Whether it stands upright; then it is small.
+    small : bool, default=False
+        Whether it is small in any case.
+
+    Returns
+    -------
+    text : str
+        The same words.
+    size : float
+        Size of the letters, in points; those in a narrow picture are small.
+    """
+    from matplotlib import rcParams
+
+    length = _length(ax, int(tall))
+    size = float(rcParams["font.size"]) * (_SMALL if tall or small or length < _NARROW else 1.0)
+    return in_lines(text, length, size), size
+
+
+def in_lines(text: str, length: float, size: float) -> str:
+    """A text in lines that are not too long.
+
+    Parameters
+    ----------
+    text : str
+        The text; its own lines stay apart.
+    length : float
+        Inches that there are.
+    size : float
+        Size of the letters, in points.
+
+    Returns
+    -------
+    str
+        The same words.
+    """
+    letters = max(int(0.88 * length * 72 / (_LETTER * size)), 12)
+    return "\n".join(textwrap.fill(line, letters) for line in text.splitlines())
+
+
+def fitting_size(longest: int, length: float) -> float:
+    """A size of letters by which a text has some length at most, and can be read.
+
+    Parameters
+    ----------
+    longest : int
+        Letters of the text.
+    length : float
+        Inches that there are.
+
+    Returns
+    -------
+    float
+        Size in points.
+    """
+    from matplotlib import rcParams
+
+    usual = _SMALL * float(rcParams["font.size"])
+    return min(usual, max(0.6 * usual, length * 72 / (_LETTER * max(longest, 1))))
+
+
+def columns_of(entries: list[Any], length: float) -> int:
+    """How many entries of a legend are beside each other.
+
+    Parameters
+    ----------
+    entries : list of artists
+        The entries, with labels.
+    length : float
+        Inches that there are.
+
+    Returns
+    -------
+    int
+        As many as there is room for.
+    """
+    from matplotlib import rcParams
+
+    letters = 0.9 * length * 72 / (_LETTER * _SMALL * float(rcParams["font.size"]))
+    sizes = np.array([len(entry.get_label()) + _HANDLE for entry in entries])
+    for n_columns in range(len(entries), 1, -1):
+        if sum(column.max() for column in np.array_split(sizes, n_columns)) <= letters:
+            return n_columns
+    return 1
+
+
+def inches(figure: Any) -> tuple[float, float]:
+    """Width and height of a figure, or of a part of one.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure or SubFigure
+        The figure.
+
+    Returns
+    -------
+    tuple of (float, float)
+        Inches.
+    """
+    width, height = figure.bbox.size / figure.dpi
+    return float(width), float(height)
+
+
+def _length(ax: Any, direction: int) -> float:
+    """Width (0) or height (1) in inches of the part of a figure that axes have."""
+    length = inches(ax.figure)[direction]
+    place = ax.get_subplotspec()
+    if place is None:
+        return length
+    grid = place.get_gridspec()
+    return length / int(grid.nrows if direction else grid.ncols)
+
+
+def draw_legend_below(ax: Any, entries: list[Any], share: float = 1.0) -> None:
+    """Draw a legend under the name of the horizontal axis.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        The axes.
+    entries : list of artists
+        What is in it, with labels.
+    share : float, default=1.0
+        Share of the figure's width that it may have.
+    """
+    from matplotlib.transforms import ScaledTranslation
+
+    below = ScaledTranslation(0, -_BELOW / 72, ax.figure.dpi_scale_trans)
+    ax.legend(
+        handles=entries, loc="upper center", bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=ax.transAxes + below, frameon=False, fontsize="small", borderaxespad=0,
+        ncols=columns_of(entries, share * _length(ax, 0)), handletextpad=0.4, columnspacing=1.2,
+    )  # fmt: skip
+
+
+def plain(name: str) -> str:
+    """A name in which dollar signs are dollar signs.
+
+    Parameters
+    ----------
+    name : str
+        A name.
+
+    Returns
+    -------
+    str
+        The name, as matplotlib wants it.
+    """
+    return name.replace("$", r"\$")

@@ -1,0 +1,391 @@
+"""What a forest's prediction of one row is made of: a picture of the weights of the examples.
+
+References
+----------
+Meinshausen (2006). Quantile regression forests. Journal of Machine Learning Research 7, 983-999.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_regressor
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
+
+from orfeon.adapters import unpruned
+from orfeon.ensembles.leaving_out import LeavingOut
+from orfeon.inspection._figure import axes_for
+from orfeon.inspection._map_drawing import draw_legend_below, plain, wrapped
+from orfeon.inspection._row_classes import RowClasses
+from orfeon.inspection.neighbourhood import forest_weights
+from orfeon.inspection.neighbourhood_pictures import forest_of
+from orfeon.rendering.palette import EDGE, INK, MUTED_INK, class_colours
+from orfeon.schema import Schema
+from orfeon.tabular import check_length
+
+Floats = npt.NDArray[np.float64]
+Kind = Literal["auto", "plane", "bars"]
+
+#: Width and height in inches of a new figure.
+_SIZE = (4.8, 4.6)
+#: Area in square points of the marker of an example without weight, and what the heaviest adds.
+_LEAST, _LARGEST = 5.0, 170.0
+#: Share of the width of a figure that is beside bars and their names.
+_BARS = 0.62
+
+
+@dataclass(frozen=True)
+class RowWeights:
+    """The examples that a prediction is made of.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_examples,)
+        Weight of each example, which sum to one.
+    y : ndarray of shape (n_examples,)
+        Classes or targets.
+    is_regression : bool
+        Whether they are targets.
+    points : ndarray of shape (n_examples, 2) or None
+        The examples, where they have two ordered attributes.
+    row : ndarray of shape (2,) or None
+        The row that is predicted.
+    names : tuple of str
+        Names of the attributes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection.forest_weights_picture import RowWeights
+    >>> found = RowWeights(np.array([0.5, 0.25, 0.25]), np.array(["a", "b", "a"]), False)
+    >>> found.said(), round(found.n_effective, 2)
+    ({'a': 0.75, 'b': 0.25}, 2.67)
+    """
+
+    weights: Floats
+    y: npt.NDArray[Any]
+    is_regression: bool
+    points: Floats | None = None
+    row: Floats | None = None
+    names: tuple[str, ...] = ()
+
+    def said(self) -> Any:
+        """What the weights say together: the share of each class, or the mean target."""
+        if self.is_regression:
+            return float(self.weights @ self.y.astype(np.float64))
+        classes, codes = np.unique(self.y, return_inverse=True)
+        shares = np.bincount(codes, self.weights, len(classes))
+        return dict(zip(classes.tolist(), shares.tolist(), strict=True))
+
+    @property
+    def n_effective(self) -> float:
+        """As many examples of equal weight would say as much: 1 / sum of squared weights."""
+        squares = float(self.weights @ self.weights)
+        return 1.0 / squares if squares > 0 else 0.0
+
+
+def row_weights(
+    ensemble: Any, X: Any, y: Any, row: Any, *, sample_weight: Any = None
+) -> RowWeights:
+    """Weight of each training example in what an ensemble of trees says of one row.
+
+    Parameters
+    ----------
+    ensemble : tree, or ensemble of trees, of ours
+        Fitted.
+    X, y, sample_weight
+        The training set, as it was given to ``fit``.
+    row : array of shape (n_attributes,), or data frame of one row
+        The row that is predicted.
+
+    Returns
+    -------
+    RowWeights
+        The weights W(x_i, x), and the examples.
+
+    Examples
+    --------
+    >>> from orfeon import RandomForestRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> from orfeon.inspection.forest_weights_picture import row_weights
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> forest = RandomForestRegressor(random_state=0).fit(X, y)
+    >>> found = row_weights(forest, X, y, X[7] + 0.01)
+    >>> bool(abs(found.said() - forest.predict(X[7:8] + 0.01)[0]) < 1e-9)
+    True
+    """
+    ensemble = unpruned(ensemble)
+    forest = forest_of(ensemble)
+    if forest is None:
+        raise TypeError(
+            f"ensemble is of type {type(ensemble).__name__}; the weights of examples are those of "
+            "a tree of ours, or of an ensemble of such trees."
+        )
+    one = _one_row(row)
+    target = column_or_1d(y)
+    if isinstance(ensemble, LeavingOut):
+        weights = ensemble.example_weights(one, X, y, sample_weight)[0]
+    else:
+        examples = ensemble._encode(X)
+        seen = _check_sample_weight(sample_weight, examples, dtype=np.float64)
+        counts = np.broadcast_to(seen, (len(forest), len(examples)))
+        weights = forest_weights(forest, examples, ensemble._encode(one), counts)[0]
+    check_length(target, len(weights))
+    schema: Schema = ensemble.schema_
+    names = tuple(schema.name(j) for j in range(schema.n_attributes))
+    is_plane = len(names) == 2 and schema.all_ordered
+    return RowWeights(
+        weights,
+        target,
+        is_regressor(ensemble),
+        ensemble._encode(X) if is_plane else None,
+        ensemble._encode(one)[0] if is_plane else None,
+        names,
+    )
+
+
+def _one_row(row: Any) -> Any:
+    """A row as a table of one."""
+    if hasattr(row, "columns"):
+        if len(row) != 1:
+            raise ValueError(f"row has {len(row)} rows; the weights of one are drawn.")
+        return row
+    if hasattr(row, "to_frame"):  # a row of a data frame
+        return row.to_frame().T.infer_objects()
+    values = np.asarray(row, dtype=object if _has_strings(row) else None)
+    if values.ndim == 2 and len(values) == 1:
+        return values
+    if values.ndim != 1:
+        raise ValueError(
+            f"row has shape {values.shape}; one row, of shape (n_attributes,), is expected."
+        )
+    return _safe_indexing(values[None, :], [0])
+
+
+def _has_strings(row: Any) -> bool:
+    return any(isinstance(value, str) for value in np.ravel(np.asarray(row, dtype=object)))
+
+
+class ForestWeightsDisplay:
+    """The examples that a forest's prediction of one row is made of, by their weight.
+
+    With two ordered attributes they are points of a plane, larger the more they weigh; else the
+    heaviest are bars.
+
+    Parameters
+    ----------
+    data : RowWeights
+        What is drawn, see :func:`row_weights`.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+
+    See Also
+    --------
+    forest_weights : The weights of all examples for many rows.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from orfeon import RandomForestClassifier
+    >>> from orfeon.datasets import make_circle
+    >>> from orfeon.inspection.forest_weights_picture import ForestWeightsDisplay
+    >>> X, y = make_circle(300, random_state=0)
+    >>> forest = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> display = ForestWeightsDisplay.from_estimator(forest, X, y, [0.5, 0.9])
+    >>> round(display.data.said()[0] + display.data.said()[1], 6)
+    1.0
+    >>> matplotlib.pyplot.close(display.figure_)
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def __init__(self, data: RowWeights) -> None:
+        self.data = data
+
+    @classmethod
+    def from_estimator(
+        cls,
+        ensemble: Any,
+        X: Any,
+        y: Any,
+        row: Any,
+        *,
+        sample_weight: Any = None,
+        kind: Kind = "auto",
+        n_shown: int = 15,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the weights of the training examples for one row.
+
+        Parameters
+        ----------
+        ensemble : tree, or ensemble of trees, of ours
+            Fitted.
+        X, y, sample_weight
+            The training set, as it was given to ``fit``.
+        row : array of shape (n_attributes,), or data frame of one row
+            The row that is predicted.
+        kind : {"auto", "plane", "bars"}, default="auto"
+            The picture; "auto" is a plane where there are two ordered attributes.
+        n_shown : int, default=15
+            How many examples have bars.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ForestWeightsDisplay
+            What was drawn.
+        """
+        data = row_weights(ensemble, X, y, row, sample_weight=sample_weight)
+        return cls(data).plot(ax, kind=kind, n_shown=n_shown)
+
+    def plot(self, ax: Any = None, *, kind: Kind = "auto", n_shown: int = 15) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        kind : {"auto", "plane", "bars"}, default="auto"
+            The picture.
+        n_shown : int, default=15
+            How many examples have bars.
+
+        Returns
+        -------
+        ForestWeightsDisplay
+            The display, with what was drawn.
+        """
+        if kind not in ("auto", "plane", "bars"):
+            raise ValueError(f'kind={kind!r} is not allowed; use "auto", "plane" or "bars".')
+        if kind == "plane" and self.data.points is None:
+            raise ValueError(
+                f'kind="plane" needs two ordered attributes; there are {len(self.data.names)}. Use '
+                'kind="bars".'
+            )
+        if n_shown < 1:
+            raise ValueError(f"n_shown={n_shown} is not allowed: it is 1 or more.")
+        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
+        self.figure_ = ax.figure
+        if kind != "bars" and self.data.points is not None:
+            self._draw_plane()
+        else:
+            self._draw_bars(n_shown)
+        title, size = wrapped(self._title(), ax)
+        ax.set_title(title, fontsize=size)
+        return self
+
+    def _title(self) -> str:
+        data = self.data
+        counted = int((data.weights > 0).sum())
+        says = f"{counted} of {len(data.weights)} examples have a say,"
+        return f"{says}\nas much as {data.n_effective:.1f} of equal weight"
+
+    def _draw_plane(self) -> None:
+        from matplotlib.lines import Line2D
+
+        data, ax = self.data, self.ax_
+        assert data.points is not None
+        assert data.row is not None
+        size = _LEAST + _LARGEST * data.weights / max(float(data.weights.max()), 1e-300)
+        known = ~np.isnan(data.points).any(axis=1)
+        heavy = known & (data.weights > 0)
+        ax.scatter(*data.points[known & ~heavy].T, s=_LEAST, color=EDGE, linewidths=0, zorder=1)
+        if data.is_regression:
+            self._draw_targets(heavy, size)
+            entries = []
+        else:
+            entries = self._draw_classes(heavy, size)
+        ax.plot(
+            *data.row, marker="*", color="white", markeredgecolor=INK, markersize=13, zorder=5,
+            linestyle="",
+        )  # fmt: skip
+        row = Line2D(
+            [], [], marker="*", color="white", markeredgecolor=INK, markersize=11, linestyle="",
+            label="the row",
+        )  # fmt: skip
+        ax.set_xlabel(plain(data.names[0]))
+        ax.set_ylabel(plain(data.names[1]))
+        draw_legend_below(ax, [*entries, row])
+
+    def _draw_classes(self, heavy: npt.NDArray[np.bool_], size: Floats) -> list[Any]:
+        from matplotlib.lines import Line2D
+
+        data, entries = self.data, []
+        classes = RowClasses(data.y, len(data.y))
+        shares = np.bincount(classes.codes, data.weights, len(classes.names))
+        for code, name, colour, marker in classes:
+            some = heavy & (classes.codes == code)
+            assert data.points is not None
+            self.ax_.scatter(
+                *data.points[some].T, s=size[some], color=colour, marker=marker, alpha=0.8,
+                edgecolors="white", linewidths=0.4, zorder=3,
+            )  # fmt: skip
+            label = f"class {name}: {100 * shares[code]:.0f}%"
+            entries.append(
+                Line2D([], [], linestyle="", marker=marker, color=colour, markersize=6, label=label)
+            )
+        return entries
+
+    def _draw_targets(self, heavy: npt.NDArray[np.bool_], size: Floats) -> None:
+        data = self.data
+        assert data.points is not None
+        drawn = self.ax_.scatter(
+            *data.points[heavy].T, s=size[heavy], c=data.y[heavy].astype(np.float64),
+            cmap="cividis", edgecolors="white", linewidths=0.4, zorder=3,
+        )  # fmt: skip
+        bar = self.figure_.colorbar(drawn, ax=self.ax_, fraction=0.08, pad=0.03, aspect=22)
+        bar.set_label(f"target (weighted mean {data.said():.4g})", fontsize="small")
+        bar.ax.tick_params(labelsize="small")
+
+    def _draw_bars(self, n_shown: int) -> None:
+        data, ax = self.data, self.ax_
+        order = np.argsort(-data.weights, kind="stable")
+        rows = order[: min(n_shown, max(int((data.weights > 0).sum()), 1))]
+        colours = [class_colours(1)[0]] * len(rows)
+        entries: list[Any] = []
+        texts = [f"row {row}" for row in rows]
+        if data.is_regression:
+            texts = [f"row {row} ({data.y[row]:.3g})" for row in rows]
+        else:
+            classes = RowClasses(data.y, len(data.y))
+            looks = {code: (name, colour) for code, name, colour, _ in classes}
+            colours = [looks[classes.codes[row]][1] for row in rows]
+            texts = [f"row {row} ({looks[classes.codes[row]][0]})" for row in rows]
+            entries = self._shares(classes)
+        ax.barh(np.arange(len(rows)), data.weights[rows], color=colours, height=0.75)
+        ax.set_yticks(np.arange(len(rows)), texts, fontsize="small")
+        ax.set_ylim(len(rows) - 0.4, -0.6)
+        ax.tick_params(axis="y", length=0)
+        together = f"weight (all shown: {100 * data.weights[rows].sum():.0f}%)"
+        ax.set_xlabel(together)
+        ax.spines[["top", "right"]].set_visible(False)
+        if entries:
+            draw_legend_below(ax, entries, share=_BARS)
+        else:
+            text = f"weighted mean of all targets: {data.said():.4g}"
+            ax.text(
+                0.98, 0.03, text, transform=ax.transAxes, ha="right", fontsize="small",
+                color=MUTED_INK,
+            )  # fmt: skip
+
+    def _shares(self, classes: RowClasses) -> list[Any]:
+        from matplotlib.patches import Patch
+
+        shares = np.bincount(classes.codes, self.data.weights, len(classes.names))
+        return [
+            Patch(color=colour, label=f"class {name}: {100 * shares[code]:.0f}%")
+            for code, name, colour, _ in classes
+        ]

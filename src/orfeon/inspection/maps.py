@@ -1,0 +1,468 @@
+"""What a classifier decides all over a plane, and how clearly: maps on a grid of points.
+
+The leaves of axis-parallel trees are rectangles, so an ensemble of them is painted leaf by leaf
+(:mod:`orfeon.kernels.paint`), which gives the same as asking it about each point, much sooner. All
+other models are asked about the points.
+
+References
+----------
+Martínez-Muñoz (2006). Clasificación mediante conjuntos. Universidad Autónoma de Madrid. Figures 4.2
+and 4.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import column_or_1d
+
+from orfeon.adapters import adapt
+from orfeon.adapters.base import FittedEnsemble
+from orfeon.adapters.estimators import FittedEstimators
+from orfeon.adapters.members import BareMembers
+from orfeon.adapters.own import OwnEnsemble
+from orfeon.adapters.pipelines import EnsembleInPipeline
+from orfeon.boosting.tallies import VoteTally, with_ties
+from orfeon.forest import Forest
+from orfeon.inspection._plane import Box, Plane, is_whole
+from orfeon.kernels import paint
+from orfeon.kernels.jit import kernel_view
+from orfeon.schema import Categories
+from orfeon.tabular import class_codes
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Of = Literal["auto", "votes", "probabilities"]
+
+#: Weights of votes are counted in steps: all votes together have this many binary digits.
+_DIGITS = 60
+#: Ways to combine votes of which the class of most votes is the outcome.
+_PLAIN_VOTES = ("majority", "plurality")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassificationMap:
+    """The class that a model decides for at each point of a grid.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n_columns,)
+        Values of the first attribute, ascending; 0, 1, 2... where it is categorical.
+    y : ndarray of shape (n_rows,)
+        Values of the second.
+    codes : ndarray of int of shape (n_rows, n_columns)
+        The decisions, as indices into ``classes``; ``codes[i, j]`` is at ``(x[j], y[i])``.
+    classes : ndarray of shape (n_classes,)
+        The classes, sorted.
+    names : tuple of (str, str)
+        Names of the attributes.
+    categories : tuple of two tuples or None
+        For each attribute its categories, None where it is ordered.
+    model : str
+        What decides, in words.
+
+    Examples
+    --------
+    >>> from orfeon.datasets import Circle
+    >>> from orfeon.inspection.maps import classification_map
+    >>> inside = classification_map(Circle(), box=((0, 1), (0, 1)), grid_resolution=5)
+    >>> inside.codes
+    array([[0, 0, 0, 0, 0],
+           [0, 1, 1, 1, 0],
+           [0, 1, 1, 1, 0],
+           [0, 1, 1, 1, 0],
+           [0, 0, 0, 0, 0]])
+    """
+
+    x: Floats
+    y: Floats
+    codes: Integers
+    classes: npt.NDArray[Any]
+    names: tuple[str, str] = ("x0", "x1")
+    categories: tuple[Categories, Categories] = (None, None)
+    model: str = ""
+
+    @property
+    def labels(self) -> npt.NDArray[Any]:
+        """The class at each point, of shape (n_rows, n_columns)."""
+        return np.asarray(self.classes[self.codes])
+
+    def disagreement(self, other: ClassificationMap) -> float:
+        """Share of the points at which another map has another class.
+
+        Parameters
+        ----------
+        other : ClassificationMap
+            A map on the same grid, such as that of the true classes.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        if not (np.array_equal(self.x, other.x) and np.array_equal(self.y, other.y)):
+            raise ValueError(
+                f"other has another grid, of {other.codes.shape[::-1]} points; the grid of this "
+                f"map has {self.codes.shape[::-1]}. Give both the same box and grid_resolution."
+            )
+        return float(np.mean(self.labels != other.labels))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginMap(ClassificationMap):
+    """How clearly a model decides at each point of a grid.
+
+    The class at a point is that of most votes, or of the highest probability. The rest is as in
+    :class:`ClassificationMap`.
+
+    Parameters
+    ----------
+    x, y, codes, classes, names, categories, model
+        As in :class:`ClassificationMap`.
+    margins : ndarray of shape (n_rows, n_columns)
+        With two classes the share of the votes for the first minus that for the second, from -1 to
+        1; with more, the highest share minus the next, from 0 to 1. With one class, 1.
+    of : {"votes", "probabilities"}
+        What has been compared.
+    """
+
+    margins: Floats
+    of: Literal["votes", "probabilities"] = "votes"
+
+
+def classification_map(
+    model: Any,
+    X: Any = None,
+    *,
+    box: Box | None = None,
+    grid_resolution: int | tuple[int, int] = 300,
+    room: float = 0.05,
+    n_members: int | None = None,
+) -> ClassificationMap:
+    """Decide for a class at each point of a grid over two attributes.
+
+    Parameters
+    ----------
+    model : classifier, ensemble, list of fitted classifiers, or function
+        Fitted to two attributes; anything with ``predict``, a function that gives the classes of
+        rows, or members that vote, see :func:`orfeon.adapters.adapt`.
+    X : array or data frame of shape (n_rows, 2), optional
+        Examples that the grid is to cover; not needed with a ``box``.
+    box : tuple of ((float, float), (float, float)), optional
+        Lowest and highest value of each attribute. By default as in ``X``, and some room.
+    grid_resolution : int or tuple of (int, int), default=300
+        Number of points along each attribute. A categorical one has one for each category.
+    room : float, default=0.05
+        Room about ``X``, as a share of the width and height.
+    n_members : int, optional
+        How many of an ensemble's members take part, the first ones; all by default.
+
+    Returns
+    -------
+    ClassificationMap
+        The classes at the points.
+
+    See Also
+    --------
+    margin_map : How clearly.
+    ClassificationMapDisplay : The picture.
+
+    Examples
+    --------
+    >>> from orfeon import ClassSwitchingClassifier
+    >>> from orfeon.datasets import Circle
+    >>> from orfeon.inspection.maps import classification_map
+    >>> circle, square = Circle(), ((0, 1), (0, 1))
+    >>> X, y = circle.sample(300, random_state=0)
+    >>> model = ClassSwitchingClassifier(n_estimators=1001, random_state=0).fit(X, y)
+    >>> truth = classification_map(circle, box=square)
+    >>> for n in (1, 1001):
+    ...     print(round(classification_map(model, box=square, n_members=n).disagreement(truth), 2))
+    0.3...
+    0.0...
+    """
+    plane = Plane.over(model, X, box, grid_resolution, room)
+    if n_members is not None:
+        model = _first_members(model, n_members)
+    members = None if _is_function(model) else _voters(model)
+    if members is not None and (_can_paint(members, plane) or not hasattr(model, "predict")):
+        assert members.classes is not None
+        found = _count(members, plane)
+        return _map_of(plane, found.codes, members.classes, _in_words(model, members))
+    codes, classes = _predict(model, plane)
+    return _map_of(plane, codes, classes, _in_words(model, members))
+
+
+def margin_map(
+    model: Any,
+    X: Any = None,
+    *,
+    box: Box | None = None,
+    grid_resolution: int | tuple[int, int] = 300,
+    room: float = 0.05,
+    n_members: int | None = None,
+    of: Of = "auto",
+) -> MarginMap:
+    """Say how clearly a model decides at each point of a grid over two attributes.
+
+    Parameters
+    ----------
+    model : classifier, ensemble, or list of fitted classifiers
+        Fitted to two attributes.
+    X, box, grid_resolution, room, n_members
+        As in :func:`classification_map`.
+    of : {"auto", "votes", "probabilities"}, default="auto"
+        What to compare: the members' votes, or the class probabilities of the whole. "auto" is what
+        the model decides by.
+
+    Returns
+    -------
+    MarginMap
+        Classes and margins at the points.
+
+    See Also
+    --------
+    MarginMapDisplay : The picture.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.datasets import make_diagonal
+    >>> from orfeon.inspection.maps import margin_map
+    >>> X, y = make_diagonal(300, random_state=0)
+    >>> bag = BaggingClassifier(n_estimators=101, random_state=0).fit(X, y)
+    >>> found = margin_map(bag, box=((0, 1), (0, 1)), grid_resolution=3)
+    >>> found.margins.shape, found.of
+    ((3, 3), 'votes')
+    >>> found.margins[0, 2], found.margins[2, 0]
+    (np.float64(1.0), np.float64(-1.0))
+    """
+    if of not in ("auto", "votes", "probabilities"):
+        raise ValueError(f'of={of!r} is not allowed; use "auto", "votes" or "probabilities".')
+    plane = Plane.over(model, X, box, grid_resolution, room)
+    if n_members is not None:
+        model = _first_members(model, n_members)
+    members = adapt(model) if of == "votes" else _voters(model)
+    if of != "probabilities" and members is not None:
+        assert members.classes is not None
+        found, classes, compared = _count(members, plane), members.classes, "votes"
+    else:
+        found, classes, compared = *_probabilities(model, plane), "probabilities"
+    plain = _map_of(plane, found.codes, classes, _in_words(model, members))
+    margins = found.margins.reshape(plain.codes.shape)
+    return MarginMap(**vars(plain), margins=margins, of=compared)  # type: ignore[arg-type]
+
+
+def _map_of(
+    plane: Plane, codes: npt.NDArray[Any], classes: npt.NDArray[Any], model: str
+) -> ClassificationMap:
+    x, y = plane.coordinates
+    first, second = plane.schema.categories
+    return ClassificationMap(
+        x=x, y=y, codes=codes.reshape(len(y), len(x)).astype(np.int64), classes=classes,
+        names=(plane.schema.name(0), plane.schema.name(1)), categories=(first, second),
+        model=model,
+    )  # fmt: skip
+
+
+# -- what a model says of the points ---------------------------------------------------------------
+
+
+class _Found(NamedTuple):
+    """The decision at each point, and its margin."""
+
+    codes: npt.NDArray[Any]
+    margins: Floats
+
+
+def _compared(sums: Floats, total: float) -> _Found:
+    """Decisions by the greatest of some sums (n_points, n_classes), the first of those tied."""
+    sums = with_ties(sums, total)
+    if sums.shape[1] == 1:
+        apart = sums[:, 0]
+    elif sums.shape[1] == 2:
+        apart = sums[:, 0] - sums[:, 1]
+    else:
+        ascending = np.partition(sums, -2, axis=1)
+        apart = ascending[:, -1] - ascending[:, -2]
+    margins = apart / total if total > 0 else np.zeros(len(sums))
+    return _Found(np.argmax(sums, axis=1), np.clip(margins, -1.0, 1.0))
+
+
+def _is_function(model: Any) -> bool:
+    return callable(model) and not hasattr(model, "predict")
+
+
+def _voters(model: Any) -> FittedEnsemble | None:
+    """The members, where their votes are what the model decides by."""
+    if hasattr(model, "__sklearn_tags__") and is_regressor(model):
+        raise ValueError(
+            f"model is a regressor, {type(model).__name__}; a map shows what a classifier decides."
+        )
+    try:
+        members = adapt(model)
+    except NotFittedError:
+        raise
+    except (TypeError, ValueError):  # it has none, or they do not vote
+        return None
+    if members.classes is None:
+        raise ValueError("model has regressors as members; a map shows what classifiers decide.")
+    return members if _is_vote(members) else None
+
+
+def _is_vote(members: FittedEnsemble) -> bool:
+    """Whether the class of most votes, perhaps weighted ones, is what the ensemble decides for."""
+    if isinstance(members, EnsembleInPipeline):
+        return _is_vote(members.last)
+    if isinstance(members, FittedEstimators | BareMembers):
+        return True
+    if isinstance(members, OwnEnsemble):
+        how = getattr(members.ensemble, "combine", "majority")
+        return isinstance(how, str) and how in _PLAIN_VOTES
+    from orfeon.adapters.scikit_learn import AdaBoostOfScikitLearn
+
+    return isinstance(members, AdaBoostOfScikitLearn) or not hasattr(
+        members.ensemble, "predict_proba"
+    )
+
+
+def _first_members(model: Any, n_members: int) -> Any:
+    """The same ensemble with its first members only."""
+    members = adapt(model)
+    if not is_whole(n_members) or not 1 <= n_members <= members.n_members:
+        raise ValueError(
+            f"n_members={n_members!r} is not allowed: it is a whole number from 1 to "
+            f"{members.n_members}."
+        )
+    return model if n_members == members.n_members else members.subset(np.arange(n_members))
+
+
+def _count(members: FittedEnsemble, plane: Plane) -> _Found:
+    """Decisions by the members' votes."""
+    weights = members.member_weights
+    votes = np.ones(members.n_members) if weights is None else weights
+    total = float(np.abs(votes).sum())
+    forest = _forest(members)
+    if forest is not None and _can_paint(members, plane):
+        return _compared(painted_votes(forest, *plane.coordinates, votes), total)
+    parts = []
+    for rows in plane.blocks():
+        tally = VoteTally(len(rows), members.n_classes)
+        for said, vote in zip(members.answers(rows), votes, strict=True):
+            tally.add(said, vote)
+        parts.append(tally.sums)
+    return _compared(np.concatenate(parts), total)
+
+
+def _forest(members: FittedEnsemble) -> Forest | None:
+    """The members as trees of ours."""
+    if isinstance(members, BareMembers):
+        inside = members.ensemble
+    else:
+        inside = members.ensemble.members_ if isinstance(members, OwnEnsemble) else None
+    return inside if isinstance(inside, Forest) else None
+
+
+def _can_paint(members: FittedEnsemble, plane: Plane) -> bool:
+    forest = _forest(members)
+    return (
+        forest is not None
+        and forest.n_attributes == 2
+        and forest._is_plain
+        and plane.schema.all_ordered
+    )
+
+
+def painted_votes(
+    forest: Forest, x: Floats, y: Floats, votes: npt.NDArray[Any] | None = None
+) -> Floats:
+    """Sums of the votes of axis-parallel trees at each point of a grid.
+
+    Parameters
+    ----------
+    forest : Forest
+        Classification trees whose tests are thresholds on two attributes.
+    x, y : ndarray of shape (n_columns,) and (n_rows,)
+        Coordinates, ascending.
+    votes : ndarray of shape (n_trees,), optional
+        The weight of each tree's vote; 1 by default.
+
+    Returns
+    -------
+    ndarray of shape (n_rows * n_columns, n_classes)
+        Sums at the points, row by row. They are added in whole steps, so that those of equal votes
+        are exact, and others do not depend on any order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.inspection.maps import painted_votes
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> forest = CARTClassifier().fit(X, [0, 1, 1]).forest_
+    >>> painted_votes(forest, np.array([0.0, 0.5, 0.6]), np.array([0.0])).tolist()
+    [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
+    """
+    weights = np.ones(len(forest)) if votes is None else np.asarray(votes, dtype=np.float64)
+    if weights.shape != (len(forest),) or forest.n_attributes != 2 or not forest._is_plain:
+        raise ValueError(
+            f"votes has shape {weights.shape} and forest has {len(forest)} trees over "
+            f"{forest.n_attributes} attributes; one vote for each tree and two ordered attributes "
+            "are expected."
+        )
+    step = 1.0
+    if not np.array_equal(weights, np.rint(weights)):
+        step = float(np.exp2(np.ceil(np.log2(np.abs(weights).sum())) - _DIGITS))
+    steps = np.rint(weights / step).astype(np.int64)
+    # What the others did not get, the last class did.
+    corners = np.zeros((max(forest.n_classes - 1, 0), len(y) + 1, len(x) + 1), np.int64)
+    read = (*forest._words(), forest.tree_start, forest.label, steps)
+    grid = (np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.float64))
+    seen: list[Any] = [kernel_view(array) for array in (*read, *grid)]
+    paint.paint_votes(*seen, corners)  # type: ignore[call-arg]
+    counts = corners.cumsum(axis=1).cumsum(axis=2)[:, :-1, :-1]
+    last = steps.sum() - counts.sum(axis=0)
+    planes = np.concatenate([counts, last[None]])
+    return np.ascontiguousarray(planes.reshape(len(planes), -1).T * step)
+
+
+def _predict(model: Any, plane: Plane) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Codes of what a model predicts at the points, and the classes."""
+    predict = getattr(model, "predict", model)
+    if not callable(predict):
+        raise TypeError(
+            f"model is of type {type(model).__name__}, which has no predict and is no function."
+        )
+    labels = np.concatenate([column_or_1d(predict(rows)) for rows in plane.blocks()])
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        classes, codes = np.unique(labels, return_inverse=True)
+        return codes, classes
+    return class_codes(labels, np.asarray(classes)), np.asarray(classes)
+
+
+def _probabilities(model: Any, plane: Plane) -> tuple[_Found, npt.NDArray[Any]]:
+    """Decisions by class probabilities, and the classes."""
+    if not hasattr(model, "predict_proba"):
+        raise TypeError(
+            f"model is of type {type(model).__name__}, which has no members that vote and no "
+            "predict_proba; a map of its margins cannot be made, only of its classes."
+        )
+    shares = np.concatenate([np.asarray(model.predict_proba(rows)) for rows in plane.blocks()])
+    return _compared(shares.astype(np.float64), 1.0), np.asarray(model.classes_)
+
+
+def _in_words(model: Any, members: FittedEnsemble | None) -> str:
+    """What decides, for titles."""
+    if _is_function(model):
+        return str(getattr(model, "__name__", ""))
+    name = type(model).__name__ if members is None else members._name
+    n_members = getattr(model, "n_estimators", None) if members is None else members.n_members
+    if n_members is None:
+        return name
+    return f"{name}, {n_members} member{'s' * (n_members != 1)}"

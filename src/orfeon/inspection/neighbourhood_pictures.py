@@ -1,0 +1,457 @@
+"""Pictures of a forest as a neighbourhood: which rows are near each other, and near a new one.
+
+References
+----------
+Breiman (2001). Random forests. Machine Learning 45(1), 5-32.
+Breiman and Cutler (2003). Manual on setting up, using, and understanding random forests v4.0.
+Meinshausen (2006). Quantile regression forests. Journal of Machine Learning Research 7, 983-999.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.adapters import unpruned
+from orfeon.forest import Forest
+from orfeon.inspection._figure import axes_for
+from orfeon.inspection._map_drawing import draw_legend_below, fitting_size, inches, wrapped
+from orfeon.inspection._row_classes import RowClasses
+from orfeon.inspection.neighbourhood import _leaf_matrix, outlier_scores, proximities
+from orfeon.rendering.palette import EDGE, INK, MUTED_INK, class_colours
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Kind = Literal["matrix", "plane"]
+
+#: Width and height in inches of a new figure.
+_SIZE = (4.8, 4.6)
+#: Share of the pairs of rows whose proximities are told apart by their colour.
+_TOLD_APART = 0.99
+#: Points between the matrix and the colours of the classes.
+_STRIP = 4.5
+#: Rows that are written beside their scores.
+_MOST_NAMED = 5
+#: Rows up to which all eigenvectors are looked for at once.
+_FEW = 500
+
+
+def proximities_of(ensemble: Any, X: Any) -> Floats:
+    """Share of an ensemble's trees in which two rows reach the same leaf, whoever made it.
+
+    Parameters
+    ----------
+    ensemble : Forest, tree, or ensemble of trees
+        Ours, or one of scikit-learn that has ``apply``; fitted.
+    X : array or data frame of shape (n_rows, n_attributes)
+        Rows, as its ``predict`` takes them.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_rows)
+        Shares between 0 and 1.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from orfeon.inspection.neighbourhood_pictures import proximities_of
+    >>> X = [[0.0], [1.0], [2.0]]
+    >>> proximities_of(DecisionTreeClassifier().fit(X, [0, 0, 1]), X)
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
+    """
+    ensemble = unpruned(ensemble)
+    if isinstance(ensemble, Forest):
+        return proximities(ensemble, np.ascontiguousarray(X, dtype=np.float64))
+    forest = forest_of(ensemble)
+    if forest is not None:
+        return proximities(forest, ensemble._encode(X))
+    if not hasattr(ensemble, "apply"):
+        raise TypeError(
+            f"ensemble is of type {type(ensemble).__name__}, and no ensemble of trees; proximities "
+            "need trees: ours, or those of scikit-learn that have apply."
+        )
+    leaves = np.asarray(ensemble.apply(X), dtype=np.int64)
+    leaves = leaves.reshape(len(leaves), -1)
+    size = int(leaves.max()) + 1
+    numbered = leaves + size * np.arange(leaves.shape[1])
+    matrix = _leaf_matrix(numbered, size * leaves.shape[1], np.ones(leaves.shape))
+    return np.asarray((matrix @ matrix.T).toarray() / leaves.shape[1])
+
+
+def forest_of(ensemble: Any) -> Forest | None:
+    """The trees of an ensemble, or of a tree, of ours.
+
+    Parameters
+    ----------
+    ensemble : object
+        Anything.
+
+    Returns
+    -------
+    Forest or None
+        None where there is no forest of ours.
+    """
+    if not hasattr(type(ensemble), "_encode"):
+        return None
+    check_is_fitted(ensemble)
+    forest = getattr(ensemble, "forest_", None)
+    return forest if isinstance(forest, Forest) else None
+
+
+def scaling_coordinates(proximities: Floats) -> tuple[Floats, Floats]:
+    """Points of a plane whose distances are as those of the rows, as far as a plane allows.
+
+    Two rows of proximity p are at a squared distance of 2 (1 - p), and classical scaling finds the
+    plane of the greatest variation.
+
+    Parameters
+    ----------
+    proximities : ndarray of shape (n_rows, n_rows)
+        Proximities between the rows.
+
+    Returns
+    -------
+    points : ndarray of shape (n_rows, 2)
+        The points.
+    shares : ndarray of shape (2,)
+        The share of all variation that each of the two coordinates has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection.neighbourhood_pictures import scaling_coordinates
+    >>> near = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> points, shares = scaling_coordinates(near)
+    >>> np.linalg.norm(points[0] - points[[1, 2]], axis=1).round(3), shares.sum().round(3)
+    (array([1.   , 1.414]), np.float64(1.0))
+    """
+    from sklearn.decomposition import KernelPCA  # few ask for points, and importing it takes long
+
+    n_rows = len(proximities)
+    if n_rows < 3:
+        raise ValueError(f"proximities has {n_rows} rows; a plane needs three or more.")
+    solver = "dense" if n_rows <= _FEW else "arpack"
+    scaling = KernelPCA(2, kernel="precomputed", eigen_solver=solver, random_state=0)
+    points = scaling.fit_transform(proximities)
+    mean = proximities.mean(axis=0)
+    whole = float(np.trace(proximities) - 2 * mean.sum() + n_rows * mean.mean())
+    return points, scaling.eigenvalues_ / max(whole, np.finfo(np.float64).tiny)
+
+
+class ProximityDisplay:
+    """Proximities between rows: as a matrix sorted by class, or as distances in a plane.
+
+    Parameters
+    ----------
+    proximities : array of shape (n_rows, n_rows)
+        Share of the trees in which two rows reach the same leaf.
+    y : array of shape (n_rows,), optional
+        Classes of the rows.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+    order_ : ndarray of shape (n_rows,)
+        The rows as they are in the matrix: by class, and in each those nearest to all others of the
+        class first.
+
+    See Also
+    --------
+    proximities : The numbers.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from orfeon import RandomForestClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.inspection.neighbourhood_pictures import ProximityDisplay
+    >>> X, y = make_waveform(150, random_state=0)
+    >>> forest = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> display = ProximityDisplay.from_estimator(forest, X, y)
+    >>> display.proximities.shape
+    (150, 150)
+    >>> matplotlib.pyplot.close(display.figure_)
+    """
+
+    ax_: Any
+    figure_: Any
+    order_: Integers
+
+    def __init__(self, proximities: npt.ArrayLike, y: Any = None) -> None:
+        self.proximities = np.asarray(proximities, dtype=np.float64)
+        n_rows = len(self.proximities)
+        if self.proximities.shape != (n_rows, n_rows) or n_rows == 0:
+            raise ValueError(
+                f"proximities has shape {self.proximities.shape}; those of rows to themselves are "
+                "expected, a square."
+            )
+        self._classes = RowClasses(y, n_rows)
+
+    @classmethod
+    def from_estimator(
+        cls, ensemble: Any, X: Any, y: Any = None, *, kind: Kind = "matrix", ax: Any = None
+    ) -> Self:
+        """Draw the proximities of rows in an ensemble of trees.
+
+        Parameters
+        ----------
+        ensemble : Forest, tree, or ensemble of trees
+            Ours, or one of scikit-learn that has ``apply``; fitted.
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+        y : array of shape (n_rows,), optional
+            Their classes.
+        kind : {"matrix", "plane"}, default="matrix"
+            The picture: all pairs of rows, or points whose distances are as those of the rows.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ProximityDisplay
+            What was drawn.
+        """
+        return cls(proximities_of(ensemble, X), y).plot(ax, kind=kind)
+
+    def plot(self, ax: Any = None, *, kind: Kind = "matrix") -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        kind : {"matrix", "plane"}, default="matrix"
+            The picture.
+
+        Returns
+        -------
+        ProximityDisplay
+            The display, with what was drawn.
+        """
+        if kind not in ("matrix", "plane"):
+            raise ValueError(f'kind={kind!r} is not allowed; use "matrix" or "plane".')
+        self.ax_ = axes_for(type(self).__name__, ax, _SIZE)
+        self.figure_ = self.ax_.figure
+        self.order_ = self._sorted()
+        if kind == "matrix":
+            self._draw_matrix()
+        else:
+            self._draw_plane()
+        return self
+
+    def _sorted(self) -> Integers:
+        codes = self._classes.codes
+        within = np.zeros(len(codes))
+        for code in np.unique(codes):
+            rows = np.flatnonzero(codes == code)
+            within[rows] = self.proximities[np.ix_(rows, rows)].mean(axis=1)
+        return np.lexsort((-within, codes))
+
+    def _draw_matrix(self) -> None:
+        from matplotlib.colors import LinearSegmentedColormap
+
+        ax, n_rows = self.ax_, len(self.proximities)
+        pairs = self.proximities[~np.eye(n_rows, dtype=bool)]
+        highest = float(np.quantile(pairs, _TOLD_APART)) if len(pairs) else 1.0
+        blue = class_colours(1)[0]
+        image = ax.imshow(
+            self.proximities[np.ix_(self.order_, self.order_)], vmin=0.0,
+            vmax=highest if highest > 0 else 1.0, interpolation="nearest", aspect="equal",
+            cmap=LinearSegmentedColormap.from_list("near", ["#FFFFFF", blue, "#00243A"]),
+        )  # fmt: skip
+        bar = self.figure_.colorbar(
+            image, ax=ax, fraction=0.08, pad=0.03, aspect=22, extend="max" if highest < 1 else None
+        )
+        bar.ax.tick_params(labelsize="small")
+        text, size = wrapped("share of the trees with both rows in one leaf", ax, tall=True)
+        bar.set_label(text, fontsize=size)
+        self._part_classes()
+        self._say("Proximities of rows" + ", sorted by class" * bool(self._classes.names))
+
+    def _part_classes(self) -> None:
+        """Lines between the classes, and their names at the edges."""
+        ax, classes = self.ax_, self._classes
+        if not classes.names:
+            ax.set(xlabel="rows", ylabel="rows")
+            return
+        ends = np.cumsum(np.bincount(classes.codes, minlength=len(classes.names)))
+        for end in ends[:-1]:
+            for line in (ax.axhline, ax.axvline):
+                line(end - 0.5, color=INK, linewidth=0.6)
+        starts = np.concatenate([[0], ends[:-1]])
+        middle = (starts + ends - 1) / 2
+        names = [f"class {name}" for name in classes.names]
+        # The smallest class has to have room for its name.
+        room = 0.6 * inches(self.figure_)[0] * np.min(ends - starts) / ends[-1]
+        size = fitting_size(max(map(len, names)), float(room))
+        ax.set_xticks(middle, names, fontsize=size)
+        ax.set_yticks(middle, names, fontsize=size, rotation=90, va="center")
+        ax.tick_params(length=0, pad=7)
+        for start, end, (_, _, colour, _) in zip(starts, ends, classes, strict=True):
+            self._draw_strip(start - 0.5, end - 0.5, colour)
+
+    def _draw_strip(self, start: float, end: float, colour: str) -> None:
+        """The colour of a class beside its rows and below its columns."""
+        from matplotlib.transforms import ScaledTranslation
+
+        ax, scale = self.ax_, self.figure_.dpi_scale_trans
+        below = ax.get_xaxis_transform() + ScaledTranslation(0, -_STRIP / 72, scale)
+        beside = ax.get_yaxis_transform() + ScaledTranslation(-_STRIP / 72, 0, scale)
+        for place, where in ((((start, end), (0, 0)), below), (((0, 0), (start, end)), beside)):
+            ax.plot(
+                *place, color=colour, linewidth=4, transform=where, clip_on=False,
+                solid_capstyle="butt", scalex=False, scaley=False,
+            )  # fmt: skip
+
+    def _draw_plane(self) -> None:
+        ax, classes = self.ax_, self._classes
+        points, shares = scaling_coordinates(self.proximities)
+        size = float(np.clip(5000.0 / len(points), 6.0, 24.0))
+        drawn = classes.draw(ax, points, s=size, zorder=3)
+        for axis, share, place in zip(
+            (ax.xaxis, ax.yaxis), shares, ("first", "second"), strict=True
+        ):
+            axis.set_label_text(f"{place} coordinate ({100 * share:.0f}% of the variation)")
+        ax.xaxis.label.set_size("small")
+        ax.yaxis.label.set_size("small")
+        ax.tick_params(labelsize="small")
+        if classes.names:
+            draw_legend_below(ax, drawn)
+        self._say("Rows that share leaves are near each other", "classical scaling of proximities")
+
+    def _say(self, *lines: str) -> None:
+        title, size = wrapped("\n".join(lines), self.ax_)
+        self.ax_.set_title(title, fontsize=size)
+
+
+class OutlierDisplay:
+    """How far each row is from the other rows of its class, and which are worth a look.
+
+    Parameters
+    ----------
+    scores : array of shape (n_rows,)
+        Outlier scores, see :func:`outlier_scores`.
+    y : array of shape (n_rows,), optional
+        Classes of the rows.
+    threshold : float, default=10.0
+        The score above which a row is an outlier.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+    outliers_ : ndarray of int
+        The outliers, that of the highest score first.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> import numpy as np
+    >>> from orfeon.inspection import outlier_scores
+    >>> from orfeon.inspection.neighbourhood_pictures import OutlierDisplay
+    >>> near = np.array([[1.0, 0.8, 0.7, 0.0], [0.8, 1.0, 0.9, 0.1],
+    ...                  [0.7, 0.9, 1.0, 0.0], [0.0, 0.1, 0.0, 1.0]])
+    >>> display = OutlierDisplay(outlier_scores(near)).plot()
+    >>> display.outliers_, display.ax_.get_title()
+    (array([3]), '1 of 4 rows is far from all others')
+    >>> matplotlib.pyplot.close(display.figure_)
+    """
+
+    ax_: Any
+    figure_: Any
+    outliers_: Integers
+
+    def __init__(self, scores: npt.ArrayLike, y: Any = None, *, threshold: float = 10.0) -> None:
+        self.scores = np.asarray(scores, dtype=np.float64)
+        if self.scores.ndim != 1 or not np.isfinite(self.scores).all():
+            raise ValueError(
+                f"scores has shape {self.scores.shape}; a finite number for each row is expected."
+            )
+        self.threshold = float(threshold)
+        above = np.flatnonzero(self.scores > self.threshold)
+        self.outliers_ = above[np.argsort(-self.scores[above], kind="stable")]
+        self._classes = RowClasses(y, len(self.scores))
+
+    @classmethod
+    def from_estimator(
+        cls, ensemble: Any, X: Any, y: Any = None, *, threshold: float = 10.0, ax: Any = None
+    ) -> Self:
+        """Draw the outlier scores of rows in an ensemble of trees.
+
+        Parameters
+        ----------
+        ensemble : Forest, tree, or ensemble of trees
+            Ours, or one of scikit-learn that has ``apply``; fitted.
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+        y : array of shape (n_rows,), optional
+            Their classes; by default all rows are of one.
+        threshold : float, default=10.0
+            The score above which a row is an outlier.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        OutlierDisplay
+            What was drawn.
+        """
+        near = proximities_of(ensemble, X)
+        codes = RowClasses(y, len(near)).codes
+        return cls(outlier_scores(near, codes), y, threshold=threshold).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        OutlierDisplay
+            The display, with what was drawn.
+        """
+        self.ax_ = ax = axes_for(type(self).__name__, ax, (4.8, 3.6))
+        self.figure_ = ax.figure
+        classes, n_rows = self._classes, len(self.scores)
+        place = np.empty(n_rows)
+        place[np.argsort(classes.codes, kind="stable")] = np.arange(n_rows)
+        size = float(np.clip(5000.0 / max(n_rows, 1), 6.0, 22.0))
+        drawn = classes.draw(ax, np.column_stack([place, self.scores]), s=size, zorder=3)
+        line = ax.axhline(
+            self.threshold, color=INK, linestyle="--", linewidth=0.9,
+            label=f"above {self.threshold:g}: worth a look",
+        )  # fmt: skip
+        for row in self.outliers_[:_MOST_NAMED]:
+            at = (place[row], self.scores[row])
+            left = place[row] > 0.85 * n_rows
+            ax.annotate(
+                f"row {row}", at, xytext=(-5 if left else 5, 0), textcoords="offset points",
+                ha="right" if left else "left", va="center", fontsize="small", color=MUTED_INK,
+            )  # fmt: skip
+        ax.margins(y=0.08)
+        ax.set_xticks([])
+        ax.set_xlabel("rows, class by class" if classes.names else "rows")
+        ax.set_ylabel("outlier score")
+        n = len(self.outliers_)
+        whose = "all others" if not classes.names else "its class" if n == 1 else "their class"
+        found = f"{n} of {n_rows} rows {'is' if n == 1 else 'are'} far from {whose}"
+        title, fontsize = wrapped(found, ax)
+        ax.set_title(title, fontsize=fontsize)
+        draw_legend_below(ax, [*drawn, line] if classes.names else [line])
+        ax.grid(axis="y", color=EDGE, linewidth=0.3)
+        return self
