@@ -23,7 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
-from tests.oracles.maps import decision_and_lead, votes_at
+from tests.oracles import nested
+from tests.oracles.maps import decision_and_lead, vote_map
 from tests.shared import public_estimators
 
 from orfeon import (
@@ -188,11 +189,13 @@ def test_margins_are_those_of_the_votes_counted_by_hand(n_estimators, circle, fo
     for X, y in (circle, four):
         model = BaggingClassifier(n_estimators=n_estimators, random_state=0).fit(X, y)
         found = margin_map(model, X, grid_resolution=8)
-        for place, at in enumerate(points(found)):
-            code, lead = decision_and_lead(votes_at(model.forest_, at), len(found.classes))
+        trees = [nested(model.forest_, t) for t in range(n_estimators)]
+        said = vote_map(trees, found.x, found.y)
+        for at in np.ndindex(8, 8):
+            code, lead = decision_and_lead(said[at[0]][at[1]], len(found.classes))
             signed = -lead if len(found.classes) == 2 and code == 1 else lead
-            assert found.codes.ravel()[place] == code
-            assert found.margins.ravel()[place] == pytest.approx(float(signed), abs=1e-15)
+            assert found.codes[at] == code
+            assert found.margins[at] == pytest.approx(float(signed), abs=1e-15)
 
 
 def test_weighted_votes_are_added_in_steps_finer_than_any_rounding(circle):

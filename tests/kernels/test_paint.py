@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.oracles import nested
 from tests.oracles.maps import vote_map
 
 from orfeon import (
@@ -83,7 +84,8 @@ def test_thresholds_at_the_coordinates_themselves_and_beside_them(seed):
     forest = forest_of(trees, n_classes)
     found = painted(forest, *grid)
     assert (found == routed(forest, *grid)).all()
-    said = np.array(vote_map(forest, *grid))  # (rows, columns, trees), by an obvious walk
+    walked = [nested(forest, t) for t in range(len(forest))]
+    said = np.array(vote_map(walked, *grid))  # (rows, columns, trees), by an obvious walk
     assert (found == [(said == k).sum(axis=2) for k in range(n_classes)]).all()
     assert (found.sum(axis=0) == len(forest)).all()
 
