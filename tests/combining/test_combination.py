@@ -134,6 +134,12 @@ def test_votes_with_labels_teach():
     assert jury.predict(VOTES).tolist() == truth
 
 
+def test_examples_that_nobody_votes_on_tell_how_frequent_classes_are():
+    jury = combine([["a", "?"]], y=["a", "b"], rule="naive_bayes", no_vote="?")
+    # By hand: the votes for "a" are 1 of 1 in class "a" and 0 of 0 in "b", each with one more.
+    np.testing.assert_allclose(jury.predict_proba([["a"]]), [[4 / 7, 3 / 7]], rtol=1e-9)
+
+
 def test_supports():
     supports = np.array([[[0.9, 0.1], [0.4, 0.6]], [[0.6, 0.4], [0.1, 0.9]]])
     assert combine(supports, y=["no", "yes"], rule="soft").predict(supports).tolist() == [

@@ -310,3 +310,11 @@ def test_one_faultless_member_of_constant_targets_decides():
     decider = Weighted().learn([[1.0, 1.0], [2.0, 2.0]], [1.0, 1.0], 0)
     assert decider.predict([[7.0], [9.0]]) == pytest.approx([7.0], abs=1e-12)
     assert decider.predict([[np.nan], [9.0]]) == pytest.approx([9.0], abs=1e-12)
+
+
+def test_a_tie_of_odds_is_a_tie():
+    """The smoothed odds 1330/1190 and 1380/1140 multiply to those of the third, 1449/1071."""
+    right = (1329, 1379, 1448)
+    said = [np.arange(2518) >= n for n in right]
+    decider = Weighted().learn(np.array(said, dtype=int), np.zeros(2518, int), 2)
+    np.testing.assert_array_equal(decider.shares([[0], [0], [1]], 2), [[0.5, 0.5]])

@@ -281,7 +281,10 @@ def _of_answers(
     n_classes = 0 if classes is None else len(classes)
     if not rule.learns:
         return Combination(rule, rule.learn(None, None, n_classes), classes, no_vote=no_vote)
-    decider = rule.learn(read.said, read.y, n_classes, read.weights * read.step)
+    # Examples that nobody votes on are no use for an order, but they tell how frequent classes are.
+    labels = column_or_1d(y)
+    target = np.asarray(labels, float) if classes is None else class_codes(labels, classes)
+    decider = rule.learn(_codes(answers, classes, no_vote), target, n_classes, sample_weight)
     return Combination(rule, decider, classes, no_vote=no_vote)
 
 

@@ -39,8 +39,8 @@ from orfeon.combining.supports import Average, conclude, divide, row_sums
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.integer[Any]]
 
-#: Shares this close are tied: rounding does not decide.
-_TIED = 1e-12
+#: Shares this close are tied: neither rounding nor the grid of many small weights decides.
+_TIED = 1e-9
 #: Steps of learnt logarithms. Sums of them are exact, so the order of members decides no tie.
 _GRID = 2.0**-40
 
@@ -128,7 +128,10 @@ def _shares(sums: Floats, against: Floats) -> Floats:
     votes = np.maximum(sums + against[:, None], 0.0)
     shares = divide(votes, row_sums(votes))
     largest = shares.max(axis=1, keepdims=True)
-    return conclude(np.where(largest - shares <= _TIED, largest, shares), sums.shape[1])
+    level = np.where(largest - shares <= _TIED, largest, shares)
+    raised = (level != shares).any(axis=1)
+    level[raised] = divide(level[raised], row_sums(level[raised]))
+    return conclude(level, sums.shape[1])
 
 
 @dataclass(frozen=True)
