@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -39,6 +40,7 @@ from orfeon import (
     PrunedClassifier,
     RandomForestClassifier,
 )
+from orfeon.combining.rule import rules_for
 from orfeon.datasets import Circle, Diagonal, make_circle
 from orfeon.inspection import maps
 from orfeon.inspection.maps import (
@@ -150,6 +152,12 @@ def test_lists_of_classifiers_vote(circle):
     assert (classification_map(named, X, grid_resolution=20).codes == found.codes).all()
 
 
+def _painted(brushes, *given):
+    """As it is, and what it was given is kept."""
+    brushes.append(given)
+    return painted_votes(*given)
+
+
 def test_painted_and_routed_maps_are_equal(monkeypatch, circle, four):
     for X, y in (circle, four):
         for model in (
@@ -160,10 +168,15 @@ def test_painted_and_routed_maps_are_equal(monkeypatch, circle, four):
             AdaBoostClassifier(CARTClassifier(max_depth=2), n_estimators=12),
         ):
             model.set_params(random_state=0).fit(X, y)
-            monkeypatch.undo()
-            painted = margin_map(model, X, grid_resolution=31)
-            monkeypatch.setattr(maps, "_can_paint", lambda members, plane: False)
-            routed = margin_map(model, X, grid_resolution=31)
+            brushes = []
+            with monkeypatch.context() as patch:
+                patch.setattr(maps, "painted_votes", partial(_painted, brushes))
+                painted = margin_map(model, X, grid_resolution=31)
+                assert len(brushes) == 1
+                patch.setattr(maps, "_can_paint", lambda members, plane: False)
+                routed = margin_map(model, X, grid_resolution=31)
+                assert len(brushes) == 1
+            assert painted.of == routed.of == "votes"
             assert (painted.codes == routed.codes).all()
             if isinstance(model, AdaBoostClassifier):
                 np.testing.assert_allclose(painted.margins, routed.margins, rtol=0, atol=1e-13)
@@ -251,6 +264,22 @@ def test_what_is_compared_is_what_decides(circle):
     assert margin_map(boosted, X, grid_resolution=20).of == "votes"
     soft = BaggingClassifier(n_estimators=7, combine="soft", random_state=0).fit(X, y)
     assert margin_map(soft, X, grid_resolution=20).of == "probabilities"
+    boosted = AdaBoostClassifier(
+        CARTClassifier(max_depth=2), n_estimators=9, combine="majority", random_state=0
+    )
+    found = margin_map(boosted.fit(X, y), X, grid_resolution=20)
+    counts = boosted.forest_.count_votes(points(found))
+    np.testing.assert_allclose(found.margins.ravel(), (counts[:, 0] - counts[:, 1]) / 9, atol=1e-15)
+
+
+@pytest.mark.parametrize("combine", rules_for("classification"))
+def test_all_ways_to_combine_are_mapped(combine, four):
+    X, y = four
+    model = BaggingClassifier(n_estimators=9, combine=combine, random_state=0).fit(X, y)
+    found = margin_map(model, X, grid_resolution=15)
+    said = model.predict(points(found))
+    assert (found.labels.ravel() == said).all()
+    assert (classification_map(model, X, grid_resolution=15).labels.ravel() == said).all()
 
 
 # -- the first members only ------------------------------------------------------------------------
@@ -389,9 +418,8 @@ def test_many_members_draw_the_border_better_than_one():
     X, y = Circle().sample(1000, random_state=0)
     model = ClassSwitchingClassifier(n_estimators=301, random_state=0).fit(X, y)
     truth = classification_map(Circle(), box=SQUARE)
-    errors = [
-        classification_map(model, box=SQUARE, n_members=n).disagreement(truth) for n in (1, 31, 301)
-    ]
+    maps_of = [classification_map(model, box=SQUARE, n_members=n) for n in (1, 31, 301)]
+    errors = [found.disagreement(truth) for found in maps_of]
     assert errors[0] == pytest.approx(0.3, abs=0.06)  # little better than its labels
     assert errors[0] > 3 * errors[1] > 4 * errors[2]
     assert errors[2] < 0.03
@@ -465,7 +493,6 @@ def test_an_attribute_without_values_is_refused(circle):
 def test_maps_are_plain_data():
     found = classification_map(Circle(), box=SQUARE, grid_resolution=5)
     assert type(found) is ClassificationMap
-    assert isinstance(found.codes, np.ndarray)
     assert found.codes.dtype == np.int64
     with pytest.raises(AttributeError):
         found.codes = found.codes

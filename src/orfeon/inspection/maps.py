@@ -28,6 +28,7 @@ from orfeon.adapters.members import BareMembers
 from orfeon.adapters.own import OwnEnsemble
 from orfeon.adapters.pipelines import EnsembleInPipeline
 from orfeon.boosting.tallies import VoteTally, with_ties
+from orfeon.ensembles.combination import OWN
 from orfeon.forest import Forest
 from orfeon.inspection._plane import Box, Plane, is_whole
 from orfeon.kernels import paint
@@ -41,8 +42,8 @@ Of = Literal["auto", "votes", "probabilities"]
 
 #: Weights of votes are counted in steps: all votes together have this many binary digits.
 _DIGITS = 60
-#: Ways to combine votes of which the class of most votes is the outcome.
-_PLAIN_VOTES = ("majority", "plurality")
+#: Ways to combine votes by which the class of most votes is decided for.
+_PLAIN_VOTES = ("majority", "plurality", OWN)
 
 
 @dataclass(frozen=True, kw_only=True)
