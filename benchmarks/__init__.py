@@ -8,6 +8,7 @@ SUITES = {
     "ensembles": "benchmarks.ensembles",
     "boosting": "benchmarks.boosting",
     "perceptrons": "benchmarks.perceptrons",
+    "inspection": "benchmarks.inspection",
     "start": "benchmarks.start",
     "scale": "benchmarks.scale",
     "ordering": "benchmarks.ordering",
