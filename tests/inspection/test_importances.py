@@ -303,7 +303,7 @@ def test_bars_go_from_the_greatest_down_with_two_standard_errors():
     assert ends == [pytest.approx([56, 64]), pytest.approx([24, 36]), pytest.approx([8, 12])]
     low, high = display.ax_.get_ylim()
     assert low > high  # the first is at the top
-    assert display.ax_.get_title() == "Importance of attributes by impurity"
+    assert display.ax_.get_title() == "Importance by impurity"
     assert display.ax_.get_xlabel().startswith("share of the decrease of impurity, %")
     assert "2 standard errors" in display.ax_.get_xlabel()
 
@@ -312,14 +312,14 @@ def test_unknown_errors_are_not_drawn_and_few_may_be_shown():
     display = ImportanceDisplay(by_hand(standard_error=np.full(3, np.nan))).plot(n_shown=2)
     assert display.bars_.errorbar is None
     assert "standard errors" not in display.ax_.get_xlabel()
-    assert display.ax_.get_title() == "Importance of attributes by impurity: 2 of 3"
+    assert display.ax_.get_title() == "Importance by impurity (2 of 3 shown)"
     with pytest.raises(ValueError, match="n_shown=0 is not allowed"):
         display.plot(n_shown=0)
 
 
 @pytest.mark.parametrize(("changes", "label", "first"), [
-    ({"on": "out_of_bag"}, "out-of-bag error added by shuffling, in % points", 60.0),
-    ({"on": "examples"}, "error added by shuffling, in % points", 60.0),
+    ({"on": "out_of_bag"}, "out-of-bag error added by shuffling, %", 60.0),
+    ({"on": "examples"}, "error added by shuffling, %", 60.0),
     ({"on": "examples", "is_regression": True}, "squared error added by shuffling", 0.6),
 ])  # fmt: skip
 def test_permutations_say_which_error_they_add_to(changes, label, first):

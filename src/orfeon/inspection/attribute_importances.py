@@ -372,7 +372,7 @@ class ImportanceDisplay:
     >>> forest = RandomForestClassifier(random_state=0).fit(X, y)
     >>> display = ImportanceDisplay.from_estimator(forest, X, y, kind="permutation", n_shown=5)
     >>> display.ax_.get_title()
-    'Importance of attributes by permutation: 5 of 21'
+    'Importance by permutation (5 of 21 shown)'
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
@@ -459,8 +459,8 @@ class ImportanceDisplay:
         ax.spines[["top", "right", "left"]].set_visible(False)
         text, size = wrapped(self._label(is_known), ax, small=True)
         ax.set_xlabel(text, fontsize=size)
-        shown = f": {n} of {len(data.mean)}" if n < len(data.mean) else ""
-        title, size = wrapped(f"Importance of attributes by {data.kind}{shown}", ax)
+        shown = f" ({n} of {len(data.mean)} shown)" if n < len(data.mean) else ""
+        title, size = wrapped(f"Importance by {data.kind}{shown}", ax)
         ax.set_title(title, fontsize=size)
         return self
 
@@ -472,4 +472,4 @@ class ImportanceDisplay:
         where = "out-of-bag " if data.on == "out_of_bag" else ""
         if data.is_regression:
             return f"{where}squared error added by shuffling{bars}"
-        return f"{where}error added by shuffling, in % points{bars}"
+        return f"{where}error added by shuffling, %{bars}"
