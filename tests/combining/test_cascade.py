@@ -18,6 +18,7 @@ from orfeon import (
     C45Classifier,
     CARTClassifier,
     CARTRegressor,
+    ParallelPerceptronClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -187,12 +188,21 @@ def test_an_ensemble_fitted_to_these_examples_is_refused():
 def test_a_tree_after_a_linear_model_cuts_obliquely():
     X, y = make_twonorm(300, random_state=0)
     X_new, y_new = make_twonorm(3000, random_state=1)
-    cascade = CascadeClassifier(random_state=0).fit(X, y)
-    assert list(cascade.named_estimators_) == ["perceptron", "tree"]
+    models = [("line", ParallelPerceptronClassifier()), ("tree", C45Classifier())]
+    cascade = CascadeClassifier(models, random_state=0).fit(X, y)
     assert cascade.score(X_new, y_new) > C45Classifier().fit(X, y).score(X_new, y_new) + 0.15
-    assert (
-        cascade.estimators_[-1].forest_.attribute[0] == 20
-    )  # the first test is on what the perceptron says
+    # The first test is on what the perceptron says.
+    assert cascade.estimators_[-1].forest_.attribute[0] == 20
+
+
+def test_boosted_stumps_and_a_forest_are_not_worse_than_either():
+    X, y = make_waveform(300, random_state=0)
+    X_new, y_new = make_waveform(3000, random_state=1)
+    cascade = CascadeClassifier(random_state=0).fit(X, y)
+    assert list(cascade.named_estimators_) == ["additive", "forest"]
+    forest = RandomForestClassifier(random_state=0).fit(X, y)
+    first, last = (np.mean(said == y_new) for said in cascade.staged_predict(X_new))
+    assert last > max(first, forest.score(X_new, y_new)) - 0.01
 
 
 def test_a_forest_after_an_additive_model_is_better():
@@ -240,10 +250,10 @@ def test_frames_keep_their_columns_and_get_new_ones(library):
     module = pytest.importorskip(library)
     X, y = make_twonorm(80, random_state=0)
     words = np.where(np.arange(80) % 7 == 0, None, np.where(X[:, 1] > 0, "more", "less"))
-    frame = module.DataFrame({"a": X[:, 0], "word": words.tolist(), "perceptron_1": X[:, 2]})
+    frame = module.DataFrame({"a": X[:, 0], "word": words.tolist(), "additive_1": X[:, 2]})
     cascade = CascadeClassifier(random_state=0).fit(frame, y)
     assert cascade.estimators_[-1].feature_names_in_.tolist() == [
-        "a", "word", "perceptron_1", "_perceptron_1",
+        "a", "word", "additive_1", "_additive_1",
     ]  # fmt: skip
     assert cascade.estimators_[-1].schema_.categories[1] == ("less", "more")
     assert cascade.score(frame, y) > 0.7

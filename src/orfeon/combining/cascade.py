@@ -213,7 +213,7 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
     ----------
     estimators : list of (name, classifier) or None, default=None
         The classifiers, in the order in which they are asked; "drop" in place of one leaves it out.
-        By default a parallel perceptron and a C4.5 tree.
+        By default boosted stumps, which add up effects of single attributes, and a random forest.
     cv : int, splitter or iterable of splits, default=5
         Folds by which the new attributes of the training examples are found, each by classifiers
         that have not seen the example.
@@ -256,21 +256,26 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
     ``predict_proba`` adds its decision, 1 for one class and 0 for the others. Of two classes one
     attribute is added, the probability of the second.
 
+    Out of fold, the new attributes of the training examples come from other classifiers than those
+    of rows to predict, trained on fewer examples. Classifiers whose probabilities depend much on
+    that, such as perceptrons, lose by it what they gain by honesty; boosted stumps do not.
+
     Examples
     --------
     A tree that cuts along axes learns an oblique border from a linear model:
 
-    >>> from orfeon import C45Classifier
+    >>> from orfeon import C45Classifier, ParallelPerceptronClassifier
     >>> from orfeon.combining.cascade import CascadeClassifier
     >>> from orfeon.datasets import make_twonorm
     >>> X, y = make_twonorm(300, random_state=0)
     >>> X_test, y_test = make_twonorm(2000, random_state=1)
-    >>> cascade = CascadeClassifier(random_state=0).fit(X, y)
+    >>> models = [("line", ParallelPerceptronClassifier()), ("tree", C45Classifier())]
+    >>> cascade = CascadeClassifier(models, random_state=0).fit(X, y)
     >>> alone = C45Classifier().fit(X, y)
     >>> [round(model.score(X_test, y_test), 2) for model in (alone, cascade)]
     [0.77, 0.95]
     >>> cascade.constructed_names_
-    ['perceptron_1']
+    ['line_1']
     """
 
     def __init__(
@@ -291,10 +296,11 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
         self.random_state = random_state
 
     def _default(self) -> Named:
-        from orfeon.perceptrons import ParallelPerceptronClassifier
-        from orfeon.trees import C45Classifier
+        from orfeon.boosting import GradientBoostingClassifier
+        from orfeon.ensembles import RandomForestClassifier
 
-        return [("perceptron", ParallelPerceptronClassifier()), ("tree", C45Classifier())]
+        additive = GradientBoostingClassifier(max_depth=1)
+        return [("additive", additive), ("forest", RandomForestClassifier())]
 
     @available_if(_last_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:

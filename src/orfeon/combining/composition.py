@@ -60,6 +60,15 @@ class Units:
         Number of classes, 0 in regression.
     seeds : numpy.random.SeedSequence
         Source of all randomness.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.composition import Units
+    >>> X, y = np.array([[0.0], [0.0], [1.0]]), np.array([0, 0, 1])
+    >>> units = Units(X, X, y, y, np.ones(3), np.array([2, 2, 0]), 3, 2, np.random.SeedSequence(0))
+    >>> units.copies.tolist(), units.on_given_rows(y / 2)
+    ([0, 0, 1], array([0.5, nan, 0. ]))
     """
 
     table: Any
@@ -165,6 +174,14 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
 
     Subclasses have the parameters ``estimators``, ``n_jobs``, ``verbose`` and ``random_state``, and
     give a list of named estimators for ``estimators=None``.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier, StumpClassifier
+    >>> from orfeon.combining.stacking import StackingClassifier
+    >>> stack = StackingClassifier([("tree", CARTClassifier()), ("stump", StumpClassifier())])
+    >>> stack.set_params(tree__max_depth=3, stump="drop").named_estimators
+    {'tree': CARTClassifier(max_depth=3), 'stump': 'drop'}
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -404,6 +421,16 @@ def read_splits(cv: Any, units: Units, X: Any) -> list[Split]:
     -------
     list of Split
         The folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import KFold
+    >>> from orfeon.combining.composition import Units, read_splits
+    >>> X, y = np.array([[0.0], [0.0], [1.0]]), np.array([0, 0, 1])
+    >>> units = Units(X, X, y, y, np.ones(3), np.array([0, 0, 1]), 2, 2, np.random.SeedSequence(0))
+    >>> [test.tolist() for _, test in read_splits(KFold(2), units, X[1:])]
+    [[0, 1], [2]]
     """
     if cv is None or isinstance(cv, Integral):
         return splits_of(units.fold_numbers(5 if cv is None else int(cv)))

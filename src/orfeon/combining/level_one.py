@@ -42,6 +42,13 @@ class LevelOne:
         that are; NaN where none is.
     heard : ndarray of bool of shape (n_members, n_rows)
         Whether the answer is the member's own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.level_one import LevelOne
+    >>> LevelOne.of_all(np.zeros((3, 2, 1))).known
+    array([ True,  True])
     """
 
     answers: Floats
@@ -81,6 +88,14 @@ def inside(ensemble: Any) -> Any:
     -------
     estimator
         What is inside.
+
+    Examples
+    --------
+    >>> from sklearn.frozen import FrozenEstimator
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.combining.level_one import inside
+    >>> inside(FrozenEstimator(BaggingClassifier()))
+    BaggingClassifier()
     """
     return ensemble.estimator if is_frozen(ensemble) else ensemble
 
@@ -105,6 +120,15 @@ def ensemble_answers(
     -------
     ndarray of shape (n_members, n_rows, n_outputs)
         Supports of the classes, or predictions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.combining.level_one import ensemble_answers
+    >>> bag = BaggingClassifier(n_estimators=4, random_state=0).fit([[0.0], [1.0]], ["a", "c"])
+    >>> ensemble_answers(bag, [[0.0]], np.array(["a", "b", "c"]), "predict")[:, 0].tolist()
+    [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
     """
     members = adapt(inside(ensemble))
     if classes is None or members.classes is None:
@@ -292,6 +316,18 @@ def check_unseen(name: str, estimator: Any, X: Any, y: Any, sample_weight: Any) 
         Fitted; others than ensembles of orfeon do not know what they were fitted to.
     X, y, sample_weight
         The examples.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.combining.level_one import check_unseen
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> bag = BaggingClassifier(random_state=0).fit(X, y)
+    >>> check_unseen("bag", bag, X, [1, 1, 0, 0], None)
+    >>> check_unseen("bag", bag, X, y, None)
+    Traceback (most recent call last):
+    ...
+    ValueError: bag was fitted to these very examples: ...
     """
     ensemble = inside(estimator)
     history = getattr(ensemble, "_history", None)
