@@ -328,3 +328,14 @@ def test_options_of_weights_are_those_of_the_members():
     decider = Plurality(weights=[2, 1, 1]).learn(None, None, 2)
     assert decider.shares([[0], [1], [1]], 2).tolist() == [[0.5, 0.5]]
     assert not decider.has_majority([[0], [1], [1]], 2).any()
+
+
+def test_exact_ties_of_log_odds_are_ties():
+    """Smoothed odds 1330/1190 and 1380/1140 multiply to 1449/1071; two votes against the third."""
+    counts = (1329, 1379, 1448)
+    assert F(1330, 1190) * F(1380, 1140) == F(1449, 1071)
+    said = np.ones((3, 2518), dtype=int)
+    for row, n in zip(said, counts, strict=True):
+        row[:n] = 0
+    decider = Weighted().learn(said, np.zeros(2518, dtype=int), 2)
+    assert decider.shares([[0, 1], [0, 1], [1, 0]], 2).tolist() == [[0.5, 0.5], [0.5, 0.5]]

@@ -172,6 +172,34 @@ def first_sure(
     raise AssertionError("there is no model")
 
 
+def isotonic(
+    places: Sequence[Number], values: Sequence[Number], weights: Sequence[Number]
+) -> dict[Number, Fraction]:
+    """Least squares that never fall: the greatest, over starts, of the least mean to any end.
+
+    Examples
+    --------
+    >>> found = isotonic([1, 2, 3, 4], [0, 3, 1, 5], [1, 1, 1, 1])  # 3 and 1 are pooled
+    >>> [str(found[place]) for place in (1, 2, 3, 4)]
+    ['0', '2', '2', '5']
+    """
+    distinct = sorted(set(places))
+    sums = []
+    for place in distinct:
+        here = [(v, w) for x, v, w in zip(places, values, weights, strict=True) if x == place]
+        sums.append((sum(Fraction(v) * Fraction(w) for v, w in here), sum(w for _, w in here)))
+
+    def mean_from_to(a: int, b: int) -> Fraction:
+        block = sums[a : b + 1]
+        return Fraction(sum(v for v, _ in block)) / Fraction(sum(w for _, w in block))
+
+    n = len(distinct)
+    return {
+        distinct[i]: max(min(mean_from_to(a, b) for b in range(i, n)) for a in range(i + 1))
+        for i in range(n)
+    }
+
+
 # -- mixtures of experts ---------------------------------------------------------------------------
 
 
