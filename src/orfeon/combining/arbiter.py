@@ -1,0 +1,257 @@
+"""Arbitration: a referee for each classifier tells where it is right; the most trusted decides.
+
+A referee is a model of its own, trained on whether its classifier was right about examples that it
+had not seen. Where classifiers are competent in different regions, this selects the one that is at
+home; a vote would let the others overrule it.
+
+References
+----------
+Ortega, Koppel and Argamon (2001). Arbitrating among competing classifiers using learned referees.
+Knowledge and Information Systems 3(4), 470-490.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.parallel import Parallel, delayed
+
+from orfeon.combining.composition import Named, Units, prefer
+from orfeon.combining.fitting import ask, check_kind, fit_weighted, fresh
+from orfeon.combining.judged import JudgedClassifiers
+from orfeon.combining.tables import beside
+
+Floats = npt.NDArray[np.float64]
+Decision = Literal["most_trusted", "weighted"]
+
+#: What a referee tells apart: wrong and right.
+_VERDICTS = np.array([0, 1])
+
+
+class ArbiterClassifier(JudgedClassifiers):
+    """Classifiers of which that one decides whose referee trusts it most.
+
+    Parameters
+    ----------
+    estimators : list of (name, classifier) or None, default=None
+        The classifiers; "drop" in place of one leaves it out, and one that is frozen
+        (:class:`sklearn.frozen.FrozenEstimator`) is taken as it is. By default a tree pruned by
+        cross-validation, a random forest and a parallel perceptron.
+    referee : classifier, optional
+        What learns where a classifier is right, cloned for each; it needs ``predict_proba``. By
+        default a :class:`orfeon.CARTClassifier` pruned by cross-validation, of leaves of at least
+        10 examples.
+    decision : {"most_trusted", "weighted"}, default="most_trusted"
+        Whether the most trusted classifier decides, or the class probabilities of all of them are
+        averaged with their trust as weights.
+    see_answers : bool, default=True
+        Whether a referee sees what its classifier says, besides the attributes.
+    cv : int, splitter or iterable of splits, default=5
+        Folds by which it is found out where the classifiers are right.
+    n_jobs : int, optional
+        Models that are trained at once. The result does not depend on it.
+    verbose : int, default=0
+        Whether to show progress.
+    random_state : int, RandomState or None, default=None
+        Fixes everything, also every ``random_state`` inside that is None.
+
+    Attributes
+    ----------
+    estimators_ : list of classifiers
+        Fitted to all the examples.
+    named_estimators_ : Bunch
+        The same by name.
+    referees_ : list of classifiers
+        Their referees, of classes 0 and 1: wrong and right.
+    right_ : ndarray of shape (n_rows, n_estimators)
+        1 where the classifier was right about the row given, out of fold, and 0 where it was not;
+        NaN for rows of weight 0.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_features_in_ : int
+        Number of attributes.
+    feature_names_in_ : ndarray
+        Their names, when all are strings.
+
+    See Also
+    --------
+    MixtureOfExpertsClassifier : Experts that are trained together with what chooses among them.
+    StackingClassifier : Learns from the answers, not from where they are right.
+
+    Notes
+    -----
+    Of equally trusted classifiers the first decides. The publication gives referees attributes that
+    tell of the inner state of their classifier; here they are its class probabilities, which all
+    kinds of classifiers have.
+
+    Examples
+    --------
+    Three models that see one attribute each. On the left the class depends on the first of these,
+    on the right on the second:
+
+    >>> import numpy as np
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.combining.arbiter import ArbiterClassifier
+    >>> def seeing(attribute):
+    ...     only = make_column_transformer(("passthrough", [attribute]))
+    ...     return make_pipeline(only, CARTClassifier(max_depth=1))
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (1000, 4))
+    >>> y = np.where(X[:, 0] < 0, X[:, 1] > 0, X[:, 2] > 0)
+    >>> models = [("one", seeing(1)), ("two", seeing(2)), ("three", seeing(3))]
+    >>> arbiter = ArbiterClassifier(models, random_state=0).fit(X[:500], y[:500])
+    >>> [round(model.score(X[500:], y[500:]), 2) for model in (*arbiter.estimators_, arbiter)]
+    [0.7, 0.75, 0.51, 0.99]
+    >>> arbiter.choose([[-0.5, 0.5, -0.5, 0.0], [0.5, 0.5, -0.5, 0.0]])
+    array([0, 1])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **JudgedClassifiers._parameter_constraints,
+        "referee": [HasMethods(["fit", "predict_proba"]), None],
+        "decision": [StrOptions({"most_trusted", "weighted"})],
+        "see_answers": ["boolean"],
+    }
+
+    referees_: list[Any]
+    right_: Floats
+    _seen: tuple[str, ...]
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        referee: Any = None,
+        *,
+        decision: Decision = "most_trusted",
+        see_answers: bool = True,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.referee = referee
+        self.decision = decision
+        self.see_answers = see_answers
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _default(self) -> Named:
+        from orfeon.ensembles import RandomForestClassifier
+        from orfeon.perceptrons import ParallelPerceptronClassifier
+        from orfeon.trees import CARTClassifier
+
+        return [
+            ("tree", CARTClassifier(pruning="cv")),
+            ("forest", RandomForestClassifier()),
+            ("perceptron", ParallelPerceptronClassifier()),
+        ]
+
+    def _given_referee(self) -> Any:
+        if self.referee is not None:
+            return self.referee
+        from orfeon.trees import CARTClassifier
+
+        return CARTClassifier(pruning="cv", min_samples_leaf=10)
+
+    def _estimators_inside(self) -> list[Any]:
+        return [*super()._estimators_inside(), *([] if self.referee is None else [self.referee])]
+
+    def _check_settings(self, members: Named) -> None:
+        if self.referee is not None:
+            check_kind(self.referee, classifier=True, name="referee")
+
+    def _n_more_fits(self, members: Named) -> int:
+        return len(members)
+
+    # -- referees ------------------------------------------------------------------------------
+
+    def _judge(self, answers: Floats, units: Units, after: Callable[[], object]) -> None:
+        right = answers.argmax(axis=2) == units.y
+        self.right_ = np.asarray(units.on_given_rows(right.T.astype(np.float64)))
+        self._seen = tuple(f"says_{label}" for label in self.classes_) if self.see_answers else ()
+        referee = self._given_referee()
+        found = Parallel(
+            n_jobs=self.n_jobs, prefer=prefer([("referee", referee)]), return_as="generator"
+        )(
+            delayed(fit_weighted)(
+                fresh(referee, units.seed(3, t)), self._seen_by_referee(units.table, answers[t]),
+                right[t].astype(np.int64), units.weights, name="referee",
+            )
+            for t in range(len(answers))
+        )  # fmt: skip
+        self.referees_ = []
+        for one in found:
+            self.referees_.append(one)
+            after()
+
+    def _seen_by_referee(self, table: Any, answer: Floats) -> Any:
+        """The attributes, and what the classifier says if that is to be seen."""
+        return beside(table, answer, self._seen) if self._seen else table
+
+    def _consult(self, X: Any) -> tuple[Floats, Floats]:
+        """What the classifiers say, and how much each is trusted, of shape (n_members, n_rows)."""
+        rows = self._rows(X)
+        answers = self._ask(self.estimators_, rows, "predict_proba")
+        trust = [
+            ask(referee, self._seen_by_referee(rows, answer), _VERDICTS, "predict_proba")[:, 1]
+            for referee, answer in zip(self.referees_, answers, strict=True)
+        ]
+        return answers, np.stack(trust)
+
+    def trust(self, X: Any) -> Floats:
+        """How likely each classifier is right, as its referee says.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_estimators)
+            Probabilities.
+        """
+        return np.ascontiguousarray(self._consult(X)[1].T)
+
+    def choose(self, X: Any) -> npt.NDArray[np.int64]:
+        """Which classifier is trusted most.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Indices into ``estimators_``.
+        """
+        return np.asarray(self._consult(X)[1].argmax(axis=0))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities of the most trusted classifier, or averages weighted by trust.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
+        answers, trust = self._consult(X)
+        if self.decision == "most_trusted":
+            return np.asarray(answers[trust.argmax(axis=0), np.arange(answers.shape[1])])
+        total = trust.sum(axis=0)
+        weights = np.where(total > 0, trust, 1.0)
+        return np.asarray(np.einsum("tn,tnk->nk", weights / weights.sum(axis=0), answers))
