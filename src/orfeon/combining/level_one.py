@@ -209,11 +209,18 @@ def left_out(ensemble: Any, units: Units, given: tuple[Any, Any, Any]) -> Mask:
         Whether it has not.
     """
     members = adapt(inside(ensemble))
-    if is_frozen(ensemble):
-        out = members.out_of_bag(*given)[:, units.rows]
-    else:
+    examples = given
+    if not is_frozen(ensemble):
         weights = None if (units.weights == 1.0).all() else units.weights
-        out = members.out_of_bag(units.table, units.labels, weights)
+        examples = (units.table, units.labels, weights)
+    try:
+        out = members.out_of_bag(*examples)
+    except ValueError as error:
+        # What can be done instead is another thing here than where members are ordered.
+        what, advice, _ = str(error).partition(" Use on=")
+        raise ValueError(f"{what} Use folds, such as cv=5." if advice else what) from error
+    if is_frozen(ensemble):
+        out = out[:, units.rows]
     # scikit-learn's ensembles know rows, and not which of them are copies of one example.
     group = units.copies
     order = np.argsort(group, kind="stable")
