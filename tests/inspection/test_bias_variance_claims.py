@@ -13,6 +13,13 @@ help away along with the bias.
 
 A class predicted most often is found only with many trainings: with 50 of them the bias of a tree
 may seem twice what it is with 1000, and bagging then seems to lower it.
+
+The two problems, the small trees and the number of trainings were chosen after a look at four
+problems. On these two, both claims held with four other seeds as well, by each of the three
+definitions. On the other two they need not hold. On twonorm the small tree has next to no bias,
+so that boosting has none to lower: in one of six cases (two seeds, three definitions) the interval
+was below 0. On waveform bagging left the bias in five of six cases; in the sixth the interval ended
+at -0.0001.
 """
 
 from __future__ import annotations

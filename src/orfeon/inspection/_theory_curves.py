@@ -1,0 +1,154 @@
+"""Curves of theory and of votes, and the axes that they are drawn in."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.ordering.plot import width_of
+from orfeon.votes.selection import Selection
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: Points of width that two pictures side by side need.
+_SIDE_BY_SIDE = 330.0
+#: Sizes of a curve, at most.
+_MOST_SIZES = 120
+
+
+class Curve(NamedTuple):
+    """Errors, or shares, at some sizes or margins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection._theory_curves import Curve
+    >>> Curve(np.array([1, 3]), np.array([0.3, 0.216])).y[-1]
+    np.float64(0.216)
+    """
+
+    x: npt.NDArray[Any]
+    y: Floats
+
+
+def odd_sizes(most: int) -> Integers:
+    """Odd sizes of an ensemble, all of them or about as many as a picture can show.
+
+    Parameters
+    ----------
+    most : int
+        The largest.
+
+    Returns
+    -------
+    ndarray of int64
+        Ascending, from 1 on. With two classes an even size has the error of the odd one before it.
+
+    Examples
+    --------
+    >>> from orfeon.inspection._theory_curves import odd_sizes
+    >>> odd_sizes(8).tolist(), len(odd_sizes(100_001)) <= 120
+    ([1, 3, 5, 7], True)
+    """
+    if most < 1:
+        raise ValueError(f"max_members={most!r} is not allowed: it is 1 or more.")
+    every = np.arange(1, most + 1, 2)
+    if len(every) <= _MOST_SIZES:
+        return every
+    # Some more of the small ones, for the axis of sizes may be logarithmic.
+    return every[np.unique(np.geomspace(1, len(every), _MOST_SIZES).round().astype(np.int64) - 1)]
+
+
+def vote_errors(votes: Selection, sizes: Integers) -> Floats:
+    """Errors of the votes of the first members, all alike; a tie is decided by a fair draw.
+
+    Parameters
+    ----------
+    votes : Selection
+        What the members say.
+    sizes : ndarray of int64
+        Numbers of members, ascending.
+
+    Returns
+    -------
+    ndarray of shape (n_sizes,)
+        Weighted shares of examples on which the vote errs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection._theory_curves import vote_errors
+    >>> from orfeon.votes.selection import read_selection
+    >>> votes = read_selection([[0, 1], [1, 1], [0, 1]], [0, 0])
+    >>> vote_errors(votes, np.array([1, 2, 3]))
+    array([0.5 , 0.75, 0.5 ])
+    """
+    counts = np.zeros((votes.n_examples, votes.n_classes))
+    rows, errors, done = np.arange(votes.n_examples), [], 0
+    for size in sizes:
+        for said in votes.said[done:size]:
+            counts[rows, said] += 1
+        done = int(size)
+        is_top = counts == counts.max(axis=1, keepdims=True)
+        right = is_top[rows, votes.y] / is_top.sum(axis=1)
+        errors.append(1.0 - right @ votes.weights / votes.total_weight)
+    return np.array(errors)
+
+
+def margin_distribution_of(votes: Selection, size: int) -> Curve:
+    """Distribution of the margins of the first members, in a problem of two classes.
+
+    Parameters
+    ----------
+    votes : Selection
+        What the members say.
+    size : int
+        How many of them vote.
+
+    Returns
+    -------
+    Curve
+        The margins that there are, and the weighted share of examples with at most each.
+
+    Examples
+    --------
+    >>> from orfeon.inspection._theory_curves import margin_distribution_of
+    >>> from orfeon.votes.selection import read_selection
+    >>> votes = read_selection([[0, 1], [1, 1], [0, 1]], [0, 0])
+    >>> margin_distribution_of(votes, 3).y
+    array([0.5, 1. ])
+    """
+    margins = 2 * votes.right[:size].mean(axis=0) - 1.0
+    x, place = np.unique(margins, return_inverse=True)
+    return Curve(x, np.cumsum(np.bincount(place, votes.weights)) / votes.total_weight)
+
+
+def split_axes(ax: Any) -> tuple[Any, Any]:
+    """Two axes in the room of one: side by side, or one above the other where it is narrow.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Taken away.
+
+    Returns
+    -------
+    tuple of (Axes, Axes)
+        The first and the second.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from orfeon.inspection._theory_curves import split_axes
+    >>> one, other = split_axes(Figure(figsize=(3.5, 5.0)).add_subplot())
+    >>> bool(one.get_position().y0 > other.get_position().y1)
+    True
+    """
+    figure, room = ax.figure, ax.get_subplotspec()
+    shape = (1, 2) if width_of(ax) >= _SIDE_BY_SIDE else (2, 1)
+    grid = room.subgridspec(*shape)
+    ax.remove()
+    return figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
