@@ -67,12 +67,15 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"estimator": C45Classifier(), "bootstrap": False, "max_samples": 0.5},
         {"estimator": IGPTreeClassifier(), "bootstrap": "balanced"},
         {"class_weight": "balanced", "combine": "soft"},
+        {"combine": "naive_bayes", "n_estimators": 10},
     ],
+    "ClassSwitchingClassifier": [{"combine": "weighted", "n_estimators": 10}],
     "AdaBoostClassifier": [
         {"estimator": CARTClassifier(max_depth=3)},
         {"estimator": C45Classifier(), "on_failure": "bootstrap", "min_weight": 1e-8},
         {"sampling": "resample", "on_failure": "restart"},
         {"algorithm": "samme", "n_iter_no_change": 2, "validation_fraction": 0.3},
+        {"combine": "naive_bayes", "n_estimators": 10},
     ],
     "AdaBoostM2Classifier": [{"sampling": "resample"}],
     "AdaBoostMHClassifier": [{"joint": False}],
@@ -141,7 +144,10 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"features_per": "tree", "max_features": "log2", "criterion": "entropy"},
         {"max_features": 1, "class_weight": "balanced", "bootstrap": False},
     ],
-    "RandomForestRegressor": [{"features_per": "tree", "max_features": 0.7}],
+    "RandomForestRegressor": [
+        {"features_per": "tree", "max_features": 0.7},
+        {"combine": "weighted", "n_estimators": 10},
+    ],
     "RandomSubspaceClassifier": [{"estimator": C45Classifier(), "max_features": None}],
     "WaggingClassifier": [{"noise": "poisson"}, {"estimator": C45Classifier(), "scale": 0.5}],
     "WaggingRegressor": [{"noise": "poisson"}],
@@ -446,6 +452,9 @@ ALL_ARE_SEEN = {
 
 
 def is_all_seen(estimator: Any, name: str) -> bool:
+    combine = getattr(estimator, "combine", "own")
+    if combine in ("weighted", "naive_bayes"):  # they learn from what members did not see
+        return name == "one row"
     seen = ALL_ARE_SEEN.get(getattr(estimator, "on", "examples"), ())
     return name in seen[:1] if is_regressor(estimator) else name in seen
 

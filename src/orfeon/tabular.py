@@ -88,6 +88,13 @@ class TrainingData:
         return copy_groups(self.table, self.y)
 
     @property
+    def relative_weights(self) -> Floats:
+        """Weights in which the average example, or one of its copies, weighs 1."""
+        if (self.weights == self.weights[0]).all():
+            return np.ones(len(self.weights))
+        return np.asarray(self.weights / (self.weights.sum() / self.n_examples))
+
+    @property
     def weighted_by_class(self) -> Floats:
         """The weights, those of the classes among them."""
         if self.class_factors is None:
@@ -236,6 +243,35 @@ def n_examples(weights: Floats) -> float:
     (5.0, 2.0)
     """
     return float(weights.sum()) if are_counts(weights) else float(len(weights))
+
+
+def relative_weights(weights: Floats) -> Floats:
+    """Weights whose unit does not matter: whole numbers count copies, others are 1 on average.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Weights.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.tabular import relative_weights
+    >>> relative_weights(np.array([2.0, 1.0])), relative_weights(np.array([0.5, 1.5]))
+    (array([2., 1.]), array([0.5, 1.5]))
+    >>> relative_weights(np.array([0.25, 0.25]))
+    array([1., 1.])
+    """
+    if are_counts(weights):
+        return weights
+    if (weights == weights[0]).all():
+        return np.ones(len(weights))
+    return np.asarray(weights / weights.mean())
 
 
 def are_counts(weights: Floats) -> bool:

@@ -13,7 +13,7 @@ from sklearn.utils import column_or_1d
 from orfeon.adapters import FittedEnsemble, adapt
 from orfeon.combining.rule import CombiningRule, Decider, as_combining_rule
 from orfeon.ensembles.combination import only_left_out
-from orfeon.tabular import check_length, class_codes
+from orfeon.tabular import check_length, class_codes, relative_weights
 from orfeon.votes.selection import (
     NO_VOTE,
     Task,
@@ -218,7 +218,7 @@ def _of_ensemble(
     if not rule.learns:
         return Combination(rule, rule.learn(None, None, n_classes), ensemble.classes, ensemble)
     said, target, weights = _held_out(ensemble, rule, X, y, sample_weight, on)
-    decider = rule.learn(said, target, n_classes, weights)
+    decider = rule.learn(said, target, n_classes, relative_weights(weights))
     return Combination(rule, decider, ensemble.classes, ensemble)
 
 

@@ -25,7 +25,7 @@ from orfeon.ensembles.units import as_units, hash_rows
 from orfeon.ordering.fresh_examples import decode
 from orfeon.progress import CallbackSupport
 from orfeon.seeding import Purpose, branch
-from orfeon.tabular import TabularEstimator, TrainingData
+from orfeon.tabular import TabularEstimator
 from orfeon.trees.limits import LIMITS
 
 Floats = npt.NDArray[np.float64]
@@ -315,7 +315,7 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         labels = self.classes_[data.y] if data.n_classes else data.y
         table = _safe_indexing(X, data.rows) if is_frame(X) else decode(data.X, self.schema_)
         return Units(
-            table, data.X, data.y, labels, _relative_weights(data), data.rows, data.n_given,
+            table, data.X, data.y, labels, data.relative_weights, data.rows, data.n_given,
             data.n_classes, data.seeds,
         )  # fmt: skip
 
@@ -460,11 +460,3 @@ def is_frozen(estimator: Any) -> bool:
         Whether it is a :class:`sklearn.frozen.FrozenEstimator`.
     """
     return isinstance(estimator, FrozenEstimator)
-
-
-def _relative_weights(data: TrainingData) -> Floats:
-    """Weights in which the average example, or one of its copies, weighs 1."""
-    weights = data.weights
-    if (weights == weights[0]).all():
-        return np.ones(len(weights))
-    return np.asarray(weights / (weights.sum() / data.n_examples))

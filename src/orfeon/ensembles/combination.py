@@ -15,13 +15,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
 
 from orfeon.combining.rule import CombiningRule, Decider, as_combining_rule
 from orfeon.ensembles.asking import AskedMixin, slice_rows
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.setting_aside import deal_folds, hash_examples
 from orfeon.seeding import Purpose
-from orfeon.tabular import class_codes
+from orfeon.tabular import class_codes, class_factors, relative_weights
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -63,6 +64,7 @@ class CombinesMixin(AskedMixin):
     @property
     def decider_(self) -> Decider:
         """What decides: the rule with all that it has learnt."""
+        check_is_fitted(self, "members_")
         rule = self._rule
         if rule is None:
             raise AttributeError(
@@ -135,6 +137,11 @@ class CombinesMixin(AskedMixin):
     def _learn(self, said: npt.NDArray[Any], y: npt.NDArray[Any], weights: Floats) -> None:
         rule = self._rule
         assert rule is not None
+        weights = relative_weights(weights)
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is not None:
+            classes = self.classes_  # type: ignore[attr-defined]
+            weights = weights * class_factors(class_weight, classes, y, weights)[y]
         self._learnt = rule, rule.learn(said, y, self._n_outputs, weights)
 
     def _learn_from_left_out(
@@ -156,19 +163,25 @@ class CombinesMixin(AskedMixin):
             return
         reader: Any = copy(self)
         X, y, weights, *_ = reader._read_examples(X, y, sample_weight)
+        if not hasattr(X, "shape") and not isinstance(X, list):
+            X = np.asarray(X)
         target = class_codes(y, reader.classes_) if self._n_outputs else np.asarray(y, float)
         fold = self._fold_of(X, target, weights)
+        if (fold == fold[0]).all():
+            raise ValueError(
+                f"combine={self.combine!r} learns from answers on examples that members did not "
+                "see, and all examples are copies of 1 sample: two that differ are needed."
+            )
         rule = self._rule
         assert rule is not None
         said = self._no_answers(rule.reads, len(y))
         for number in np.unique(fold):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            if len(train):
-                other = self._without_learning()
-                other.fit(_safe_indexing(X, train), y[train], weights[train])
-                answers = self._foreign(other, _safe_indexing(X, test), rule.reads)
-                n_both = min(len(answers), len(said))
-                said[:n_both, test] = answers[:n_both]
+            other = self._without_learning()
+            other.fit(_safe_indexing(X, train), y[train], weights[train])
+            answers = self._foreign(other, _safe_indexing(X, test), rule.reads)
+            n_both = min(len(answers), len(said))
+            said[:n_both, test] = answers[:n_both]
         self._learn(said, target, weights)
 
     def _fold_of(self, X: Any, target: npt.NDArray[Any], weights: Floats) -> Integers:

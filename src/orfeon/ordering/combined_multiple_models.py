@@ -46,7 +46,7 @@ from orfeon.ordering.fresh_examples import (
     mix_rows,
 )
 from orfeon.schema import Schema
-from orfeon.tabular import TabularClassifierMixin, TabularEstimator, TrainingData
+from orfeon.tabular import TabularClassifierMixin, TabularEstimator
 from orfeon.trees.c45 import C45Classifier
 from orfeon.trees.limits import LIMITS
 
@@ -192,7 +192,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         """
         # In an order of content, so that the same examples are drawn however they were given.
         data, _ = as_units(self._read(X, y, sample_weight))
-        weights = _relative_weights(data)
+        weights = data.relative_weights
         seeds = [int(s.generate_state(1)[0]) for s in data.seeds.spawn(3)]
         table = X if can_be_mixed(X) else decode(data.X, self.schema_)
         rows = data.rows if table is X else np.arange(len(data.rows))
@@ -376,11 +376,3 @@ def _fitted(model: Any, X: Any, y: npt.NDArray[Any], weights: Floats, argument: 
             "numbers, or another model."
         )
     return model.fit(X, y, sample_weight=weights)
-
-
-def _relative_weights(data: TrainingData) -> Floats:
-    """Weights in which the average example, or one of its copies, weighs 1."""
-    weights = data.weights
-    if (weights == weights[0]).all():
-        return np.ones(len(weights))
-    return np.asarray(weights / (weights.sum() / data.n_examples))
