@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orfeon.inspection import bias_variance_bootstrap
-from orfeon.inspection.bias_variance import bias_variance_decomposition
-from orfeon.inspection.bias_variance_bootstrap import (
+from orfeon.inspection.bias_variance import bootstrap
+from orfeon.inspection.bias_variance.bootstrap import (
     bias_variance_difference,
     bias_variance_intervals,
 )
-from orfeon.inspection.bias_variance_breiman import breiman_decomposition
-from orfeon.inspection.bias_variance_domingos import domingos_decomposition
-from orfeon.inspection.bias_variance_friedman import friedman_decomposition
-from orfeon.inspection.bias_variance_kohavi_wolpert import kohavi_wolpert_decomposition
-from orfeon.inspection.bias_variance_kong_dietterich import kong_dietterich_decomposition
-from orfeon.inspection.bias_variance_squared_error import squared_error_decomposition
+from orfeon.inspection.bias_variance.breiman import breiman_decomposition
+from orfeon.inspection.bias_variance.decomposition import bias_variance_decomposition
+from orfeon.inspection.bias_variance.domingos import domingos_decomposition
+from orfeon.inspection.bias_variance.friedman import friedman_decomposition
+from orfeon.inspection.bias_variance.kohavi_wolpert import kohavi_wolpert_decomposition
+from orfeon.inspection.bias_variance.kong_dietterich import kong_dietterich_decomposition
+from orfeon.inspection.bias_variance.squared_error import squared_error_decomposition
 
 ZERO_ONE = ("kohavi_wolpert", "kong_dietterich", "breiman", "domingos")
 BY_MODE = ("kong_dietterich", "breiman", "domingos")
@@ -445,7 +445,7 @@ def test_the_same_seed_gives_the_same_intervals_whatever_the_blocks(monkeypatch)
     said, y = rng.integers(0, 2, (20, 30)), rng.integers(0, 2, 30)
     one = bias_variance_intervals(said, y, random_state=4).standard_errors
     other = bias_variance_intervals(said, y, random_state=5).standard_errors
-    monkeypatch.setattr(bias_variance_bootstrap, "_BLOCK", 500)
+    monkeypatch.setattr(bootstrap, "_BLOCK", 500)
     again = bias_variance_intervals(said, y, random_state=4).standard_errors
     assert one == pytest.approx(again, rel=1e-9)
     assert one["bias"] != other["bias"]

@@ -14,13 +14,13 @@ from orfeon import (
 )
 from orfeon.adapters import adapt
 from orfeon.datasets import Friedman1, ThreeNorm, TwoNorm, make_waveform
+from orfeon.inspection.bias_variance.repeated_trainings import Seeds, repeat_trainings
+from orfeon.inspection.bias_variance.training_samples import read_training_samples
 from orfeon.inspection.correlated_members import (
     correlated_mean_variance,
     member_correlation,
     member_correlation_curve,
 )
-from orfeon.inspection.repeated_trainings import Seeds, repeat_trainings
-from orfeon.inspection.training_samples import read_training_samples
 
 SMALL = {"n_train": 60, "n_test": 30, "n_repetitions": 8, "random_state": 0}
 

@@ -12,10 +12,10 @@ from sklearn.preprocessing import StandardScaler
 
 from orfeon import BaggingClassifier, CARTClassifier, CARTRegressor, StumpClassifier
 from orfeon.datasets import Friedman1, TwoNorm, Waveform, make_twonorm, make_waveform
-from orfeon.inspection.bias_variance import bias_variance_decomposition
-from orfeon.inspection.repeated_trainings import Seeds, repeat_trainings
-from orfeon.inspection.resampled_predictions import resample_predictions
-from orfeon.inspection.training_samples import DataSetSamples, read_training_samples
+from orfeon.inspection.bias_variance.decomposition import bias_variance_decomposition
+from orfeon.inspection.bias_variance.repeated_trainings import Seeds, repeat_trainings
+from orfeon.inspection.bias_variance.resampled_predictions import resample_predictions
+from orfeon.inspection.bias_variance.training_samples import DataSetSamples, read_training_samples
 
 SMALL = {"n_train": 60, "n_test": 40, "n_repetitions": 6}
 

@@ -23,9 +23,9 @@ from orfeon import (
 )
 from orfeon.datasets import Friedman1, RingNorm, TwoNorm, make_threenorm, make_twonorm
 from orfeon.datasets import make_waveform as waveform_sample
-from orfeon.inspection.bias_variance import bias_variance_decomposition
-from orfeon.inspection.bias_variance_bootstrap import BiasVarianceIntervals
-from orfeon.inspection.bias_variance_pictures import BiasVarianceDisplay
+from orfeon.inspection.bias_variance.bootstrap import BiasVarianceIntervals
+from orfeon.inspection.bias_variance.decomposition import bias_variance_decomposition
+from orfeon.inspection.bias_variance.pictures import BiasVarianceDisplay
 from orfeon.inspection.boosting_bounds_picture import BoostingBoundsDisplay
 from orfeon.inspection.correlated_members import (
     correlated_mean_variance,
@@ -431,7 +431,7 @@ def test_bias_and_variance_refuse_what_cannot_be_compared():
 def test_nothing_draws_before_it_is_asked_to():
     script = (
         "import sys\n"
-        "import orfeon.inspection.bias_variance_pictures\n"
+        "import orfeon.inspection.bias_variance.pictures\n"
         "import orfeon.inspection.boosting_bounds_picture\n"
         "import orfeon.inspection.correlation_pictures\n"
         "import orfeon.inspection.theory_pictures\n"

@@ -9,23 +9,28 @@ from orfeon._lazy import lazy_names
 #: Public names and the modules they live in; imported on first use.
 _HOMES = {
     "MEASURES": "diversity_measures",
-    "BiasVariance": "bias_variance_parts",
-    "BiasVarianceIntervals": "bias_variance_bootstrap",
-    "BreimanBiasVariance": "bias_variance_breiman",
+    "BiasVariance": "bias_variance.parts",
+    "BiasVarianceDisplay": "bias_variance.pictures",
+    "BiasVarianceIntervals": "bias_variance.bootstrap",
+    "BoostingBoundsDisplay": "boosting_bounds_picture",
+    "BreimanBiasVariance": "bias_variance.breiman",
     "ClassificationMap": "maps",
     "ClassificationMapDisplay": "map_pictures",
+    "ClassificationSummary": "metrics_summary",
     "Coincidence": "coincidence",
     "CoincidenceDisplay": "coincidence_display",
+    "CondorcetDisplay": "theory_pictures",
+    "CorrelatedMeanDisplay": "correlation_pictures",
     "Diversity": "diversity_measures",
     "DiversityDisplay": "diversity_pictures",
-    "DomingosBiasVariance": "bias_variance_domingos",
+    "DomingosBiasVariance": "bias_variance.domingos",
     "EnsembleWalk": "walk",
     "EnsembleWalkDisplay": "walk_display",
     "ErrorCurve": "errors_by_size",
     "ErrorCurveDisplay": "error_curve_display",
     "ErrorCurves": "errors_by_size",
     "ForestWeightsDisplay": "forest_weights_picture",
-    "FriedmanBiasVariance": "bias_variance_friedman",
+    "FriedmanBiasVariance": "bias_variance.friedman",
     "ImportanceDisplay": "attribute_importances",
     "Importances": "attribute_importances",
     "KappaError": "kappa_error_diagram",
@@ -39,20 +44,24 @@ _HOMES = {
     "Margins": "vote_margins",
     "MemberCorrelation": "correlated_members",
     "MemberCorrelationCurve": "correlated_members",
+    "MemberCorrelationDisplay": "correlation_pictures",
     "OutlierDisplay": "neighbourhood_pictures",
     "PairwiseDiversity": "diversity_of_pairs",
     "PairwiseDiversityDisplay": "diversity_pictures",
     "PerceptronCategories": "example_categories",
     "PerceptronCategoriesDisplay": "example_categories",
     "ProximityDisplay": "neighbourhood_pictures",
-    "ResampledPredictions": "resampled_predictions",
+    "RegressionSummary": "metrics_summary",
+    "ResampledPredictions": "bias_variance.resampled_predictions",
     "RowWeights": "forest_weights_picture",
     "SelectionHistoryDisplay": "selection_history",
-    "bias_variance_decomposition": "bias_variance",
-    "bias_variance_difference": "bias_variance_bootstrap",
-    "bias_variance_intervals": "bias_variance_bootstrap",
-    "breiman_decomposition": "bias_variance_breiman",
+    "SwitchingTheoryDisplay": "theory_pictures",
+    "bias_variance_decomposition": "bias_variance.decomposition",
+    "bias_variance_difference": "bias_variance.bootstrap",
+    "bias_variance_intervals": "bias_variance.bootstrap",
+    "breiman_decomposition": "bias_variance.breiman",
     "classification_map": "maps",
+    "classification_summary": "metrics_summary",
     "coincident_failure": "diversity_of_all",
     "condorcet_error": "theory",
     "correlated_mean_variance": "correlated_members",
@@ -61,20 +70,20 @@ _HOMES = {
     "difficulty": "diversity_of_all",
     "disagreement": "diversity_of_pairs",
     "diversity": "diversity_measures",
-    "domingos_decomposition": "bias_variance_domingos",
+    "domingos_decomposition": "bias_variance.domingos",
     "double_fault": "diversity_of_pairs",
     "ensemble_walk": "walk",
     "entropy": "diversity_of_all",
     "error_curves": "errors_by_size",
     "forest_weights": "neighbourhood",
-    "friedman_decomposition": "bias_variance_friedman",
+    "friedman_decomposition": "bias_variance.friedman",
     "generalized_diversity": "diversity_of_all",
     "importances": "attribute_importances",
     "interrater_kappa": "diversity_of_all",
     "kappa_error": "kappa_error_diagram",
-    "kohavi_wolpert_decomposition": "bias_variance_kohavi_wolpert",
+    "kohavi_wolpert_decomposition": "bias_variance.kohavi_wolpert",
     "kohavi_wolpert_variance": "diversity_of_all",
-    "kong_dietterich_decomposition": "bias_variance_kong_dietterich",
+    "kong_dietterich_decomposition": "bias_variance.kong_dietterich",
     "map_mosaic": "mosaic",
     "margin_distribution": "vote_margins",
     "margin_map": "maps",
@@ -87,9 +96,10 @@ _HOMES = {
     "perceptron_categories": "example_categories",
     "proximities": "neighbourhood",
     "q_statistic": "diversity_of_pairs",
-    "resample_predictions": "resampled_predictions",
+    "regression_summary": "metrics_summary",
+    "resample_predictions": "bias_variance.resampled_predictions",
     "row_weights": "forest_weights_picture",
-    "squared_error_decomposition": "bias_variance_squared_error",
+    "squared_error_decomposition": "bias_variance.squared_error",
     "subset_coincidence": "coincidence",
     "switching_error": "theory",
     "switching_error_curve": "theory",
@@ -99,25 +109,31 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from orfeon.inspection.attribute_importances import ImportanceDisplay, Importances, importances
-    from orfeon.inspection.bias_variance import bias_variance_decomposition
-    from orfeon.inspection.bias_variance_bootstrap import (
+    from orfeon.inspection.bias_variance.bootstrap import (
         BiasVarianceIntervals,
         bias_variance_difference,
         bias_variance_intervals,
     )
-    from orfeon.inspection.bias_variance_breiman import BreimanBiasVariance, breiman_decomposition
-    from orfeon.inspection.bias_variance_domingos import (
+    from orfeon.inspection.bias_variance.breiman import BreimanBiasVariance, breiman_decomposition
+    from orfeon.inspection.bias_variance.decomposition import bias_variance_decomposition
+    from orfeon.inspection.bias_variance.domingos import (
         DomingosBiasVariance,
         domingos_decomposition,
     )
-    from orfeon.inspection.bias_variance_friedman import (
+    from orfeon.inspection.bias_variance.friedman import (
         FriedmanBiasVariance,
         friedman_decomposition,
     )
-    from orfeon.inspection.bias_variance_kohavi_wolpert import kohavi_wolpert_decomposition
-    from orfeon.inspection.bias_variance_kong_dietterich import kong_dietterich_decomposition
-    from orfeon.inspection.bias_variance_parts import BiasVariance
-    from orfeon.inspection.bias_variance_squared_error import squared_error_decomposition
+    from orfeon.inspection.bias_variance.kohavi_wolpert import kohavi_wolpert_decomposition
+    from orfeon.inspection.bias_variance.kong_dietterich import kong_dietterich_decomposition
+    from orfeon.inspection.bias_variance.parts import BiasVariance
+    from orfeon.inspection.bias_variance.pictures import BiasVarianceDisplay
+    from orfeon.inspection.bias_variance.resampled_predictions import (
+        ResampledPredictions,
+        resample_predictions,
+    )
+    from orfeon.inspection.bias_variance.squared_error import squared_error_decomposition
+    from orfeon.inspection.boosting_bounds_picture import BoostingBoundsDisplay
     from orfeon.inspection.coincidence import Coincidence, member_coincidence, subset_coincidence
     from orfeon.inspection.coincidence_display import CoincidenceDisplay
     from orfeon.inspection.correlated_members import (
@@ -126,6 +142,10 @@ if TYPE_CHECKING:
         correlated_mean_variance,
         member_correlation,
         member_correlation_curve,
+    )
+    from orfeon.inspection.correlation_pictures import (
+        CorrelatedMeanDisplay,
+        MemberCorrelationDisplay,
     )
     from orfeon.inspection.diversity_measures import MEASURES, Diversity, diversity
     from orfeon.inspection.diversity_of_all import (
@@ -166,10 +186,15 @@ if TYPE_CHECKING:
     from orfeon.inspection.map_pictures import ClassificationMapDisplay, MarginMapDisplay
     from orfeon.inspection.maps import ClassificationMap, MarginMap, classification_map, margin_map
     from orfeon.inspection.margin_display import MarginDistributionDisplay
+    from orfeon.inspection.metrics_summary import (
+        ClassificationSummary,
+        RegressionSummary,
+        classification_summary,
+        regression_summary,
+    )
     from orfeon.inspection.mosaic import MapMosaic, MapMosaicDisplay, map_mosaic
     from orfeon.inspection.neighbourhood import forest_weights, outlier_scores, proximities
     from orfeon.inspection.neighbourhood_pictures import OutlierDisplay, ProximityDisplay
-    from orfeon.inspection.resampled_predictions import ResampledPredictions, resample_predictions
     from orfeon.inspection.selection_history import SelectionHistoryDisplay
     from orfeon.inspection.theory import (
         condorcet_error,
@@ -178,6 +203,7 @@ if TYPE_CHECKING:
         switching_margin_distribution,
         switching_margins,
     )
+    from orfeon.inspection.theory_pictures import CondorcetDisplay, SwitchingTheoryDisplay
     from orfeon.inspection.vote_margins import (
         MarginDistribution,
         Margins,
@@ -190,12 +216,17 @@ if TYPE_CHECKING:
 __all__ = [
     "MEASURES",
     "BiasVariance",
+    "BiasVarianceDisplay",
     "BiasVarianceIntervals",
+    "BoostingBoundsDisplay",
     "BreimanBiasVariance",
     "ClassificationMap",
     "ClassificationMapDisplay",
+    "ClassificationSummary",
     "Coincidence",
     "CoincidenceDisplay",
+    "CondorcetDisplay",
+    "CorrelatedMeanDisplay",
     "Diversity",
     "DiversityDisplay",
     "DomingosBiasVariance",
@@ -219,20 +250,24 @@ __all__ = [
     "Margins",
     "MemberCorrelation",
     "MemberCorrelationCurve",
+    "MemberCorrelationDisplay",
     "OutlierDisplay",
     "PairwiseDiversity",
     "PairwiseDiversityDisplay",
     "PerceptronCategories",
     "PerceptronCategoriesDisplay",
     "ProximityDisplay",
+    "RegressionSummary",
     "ResampledPredictions",
     "RowWeights",
     "SelectionHistoryDisplay",
+    "SwitchingTheoryDisplay",
     "bias_variance_decomposition",
     "bias_variance_difference",
     "bias_variance_intervals",
     "breiman_decomposition",
     "classification_map",
+    "classification_summary",
     "coincident_failure",
     "condorcet_error",
     "correlated_mean_variance",
@@ -267,6 +302,7 @@ __all__ = [
     "perceptron_categories",
     "proximities",
     "q_statistic",
+    "regression_summary",
     "resample_predictions",
     "row_weights",
     "squared_error_decomposition",

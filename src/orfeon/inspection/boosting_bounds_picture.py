@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from orfeon.boosting.bounded import BoundsMixin
 from orfeon.boosting.bounds import edge_bound, error_bound, vote_bound
 from orfeon.inspection._figure import axes_for
-from orfeon.inspection.bias_variance_parts import read_weights
+from orfeon.inspection.bias_variance.parts import read_weights
 from orfeon.ordering.plot import look_of, put_legend, put_title
 from orfeon.rendering.palette import INK, MUTED_INK
 from orfeon.votes.source import read_source

@@ -33,8 +33,8 @@ import numpy.typing as npt
 from sklearn.base import clone, is_classifier
 
 from orfeon.adapters import adapt
-from orfeon.inspection.repeated_trainings import Seeds, repeat_trainings
-from orfeon.inspection.training_samples import (
+from orfeon.inspection.bias_variance.repeated_trainings import Seeds, repeat_trainings
+from orfeon.inspection.bias_variance.training_samples import (
     Sampling,
     known_classes,
     places_of_classes,

@@ -21,17 +21,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier, is_regressor
 
-from orfeon.inspection.bias_variance import Definition, bias_variance_decomposition
-from orfeon.inspection.bias_variance_bootstrap import (
+from orfeon.inspection.bias_variance.bootstrap import (
     BiasVarianceIntervals,
     Over,
     bias_variance_difference,
     bias_variance_intervals,
 )
-from orfeon.inspection.bias_variance_friedman import FriedmanBiasVariance, friedman_decomposition
-from orfeon.inspection.bias_variance_parts import BiasVariance
-from orfeon.inspection.repeated_trainings import Seeds, repeat_trainings
-from orfeon.inspection.training_samples import (
+from orfeon.inspection.bias_variance.decomposition import Definition, bias_variance_decomposition
+from orfeon.inspection.bias_variance.friedman import FriedmanBiasVariance, friedman_decomposition
+from orfeon.inspection.bias_variance.parts import BiasVariance
+from orfeon.inspection.bias_variance.repeated_trainings import Seeds, repeat_trainings
+from orfeon.inspection.bias_variance.training_samples import (
     Sampling,
     known_classes,
     places_of_classes,
@@ -72,7 +72,7 @@ class ResampledPredictions:
     --------
     >>> from orfeon import CARTClassifier
     >>> from orfeon.datasets import TwoNorm
-    >>> from orfeon.inspection.resampled_predictions import resample_predictions
+    >>> from orfeon.inspection.bias_variance.resampled_predictions import resample_predictions
     >>> found = resample_predictions(
     ...     CARTClassifier(), TwoNorm(), n_test=200, n_repetitions=20, random_state=0
     ... )
@@ -275,7 +275,7 @@ def resample_predictions(
     --------
     >>> from orfeon import BaggingClassifier, CARTClassifier
     >>> from orfeon.datasets import TwoNorm
-    >>> from orfeon.inspection.resampled_predictions import resample_predictions
+    >>> from orfeon.inspection.bias_variance.resampled_predictions import resample_predictions
     >>> for estimator in (CARTClassifier(), BaggingClassifier(n_estimators=25)):
     ...     found = resample_predictions(
     ...         estimator, TwoNorm(), n_test=200, n_repetitions=30, random_state=0

@@ -31,8 +31,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orfeon.inspection.bias_variance_breiman import biased_set
-from orfeon.inspection.bias_variance_parts import (
+from orfeon.inspection.bias_variance.breiman import biased_set
+from orfeon.inspection.bias_variance.parts import (
     BiasVariance,
     Floats,
     Parts,
@@ -62,7 +62,7 @@ class DomingosBiasVariance(BiasVariance):
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_domingos import domingos_decomposition
+    >>> from orfeon.inspection.bias_variance.domingos import domingos_decomposition
     >>> parts = domingos_decomposition([[0, 1], [0, 0], [0, 0], [1, 0]], [0, 1])
     >>> parts.unbiased_variance, parts.biased_variance, parts.net_variance
     (0.125, 0.125, 0.0)
@@ -154,7 +154,7 @@ def domingos_parts(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance_domingos import domingos_parts
+    >>> from orfeon.inspection.bias_variance.domingos import domingos_parts
     >>> parts = domingos_parts(np.array([[0.9, 0.1]]), np.array([[0.25, 0.75]]), 4)
     >>> [part.round(3).tolist() for part in parts]  # 0.7 = 1 - 0.25 - 0.5 * 0.1
     [[0.7], [1.0], [-0.25], [-0.05]]
@@ -204,7 +204,7 @@ def domingos_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_domingos import domingos_decomposition
+    >>> from orfeon.inspection.bias_variance.domingos import domingos_decomposition
     >>> said = [[0, 1, 1], [0, 0, 1], [1, 1, 1], [0, 1, 0]]
     >>> parts = domingos_decomposition(said, [0, 1, 0])
     >>> parts.point_bias, parts.gross_variance_at, parts.variance_factor

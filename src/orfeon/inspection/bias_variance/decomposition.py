@@ -27,18 +27,18 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from orfeon.inspection.bias_variance_breiman import breiman_decomposition, breiman_parts
-from orfeon.inspection.bias_variance_domingos import domingos_decomposition, domingos_parts
-from orfeon.inspection.bias_variance_kohavi_wolpert import (
+from orfeon.inspection.bias_variance.breiman import breiman_decomposition, breiman_parts
+from orfeon.inspection.bias_variance.domingos import domingos_decomposition, domingos_parts
+from orfeon.inspection.bias_variance.kohavi_wolpert import (
     kohavi_wolpert_decomposition,
     kohavi_wolpert_parts,
 )
-from orfeon.inspection.bias_variance_kong_dietterich import (
+from orfeon.inspection.bias_variance.kong_dietterich import (
     kong_dietterich_decomposition,
     kong_dietterich_parts,
 )
-from orfeon.inspection.bias_variance_parts import BiasVariance, Parts, no_correction
-from orfeon.inspection.bias_variance_squared_error import squared_error_decomposition
+from orfeon.inspection.bias_variance.parts import BiasVariance, Parts, no_correction
+from orfeon.inspection.bias_variance.squared_error import squared_error_decomposition
 
 Definition = Literal["squared_error", "kohavi_wolpert", "kong_dietterich", "breiman", "domingos"]
 
@@ -104,7 +104,7 @@ def bias_variance_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance import bias_variance_decomposition
+    >>> from orfeon.inspection.bias_variance.decomposition import bias_variance_decomposition
     >>> said = [[0, 1, 1], [0, 0, 1], [1, 1, 1], [0, 1, 0]]
     >>> for definition in ("kohavi_wolpert", "kong_dietterich", "breiman", "domingos"):
     ...     print(bias_variance_decomposition(said, [0, 1, 0], definition=definition))
@@ -142,7 +142,7 @@ def check_definition(definition: Any) -> None:
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance import check_definition
+    >>> from orfeon.inspection.bias_variance.decomposition import check_definition
     >>> check_definition("james")
     Traceback (most recent call last):
     ...

@@ -10,14 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection._figure import axes_for
-from orfeon.inspection.bias_variance import Definition
-from orfeon.inspection.bias_variance_bootstrap import (
+from orfeon.inspection.bias_variance.bootstrap import (
     BiasVarianceIntervals,
     Over,
     bias_variance_intervals,
 )
-from orfeon.inspection.resampled_predictions import ResampledPredictions, resample_predictions
-from orfeon.inspection.training_samples import Sampling
+from orfeon.inspection.bias_variance.decomposition import Definition
+from orfeon.inspection.bias_variance.resampled_predictions import (
+    ResampledPredictions,
+    resample_predictions,
+)
+from orfeon.inspection.bias_variance.training_samples import Sampling
 from orfeon.ordering.plot import put_legend, width_of
 from orfeon.rendering.palette import INK, class_colours, mixed
 from orfeon.seeding import RandomState, seed_sequence
@@ -92,7 +95,7 @@ class BiasVarianceDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import BaggingClassifier, CARTClassifier
     >>> from orfeon.datasets import TwoNorm
-    >>> from orfeon.inspection.bias_variance_pictures import BiasVarianceDisplay
+    >>> from orfeon.inspection.bias_variance.pictures import BiasVarianceDisplay
     >>> display = BiasVarianceDisplay.from_estimators(
     ...     {"one tree": CARTClassifier(), "bagging": BaggingClassifier(n_estimators=11)},
     ...     TwoNorm(), definition="breiman", n_test=200, n_repetitions=20, random_state=0,

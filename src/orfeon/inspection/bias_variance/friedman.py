@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from orfeon.inspection.bias_variance_parts import Floats, read_votes, read_weights, weighted_mean
+from orfeon.inspection.bias_variance.parts import Floats, read_votes, read_weights, weighted_mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class FriedmanBiasVariance:
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_friedman import friedman_decomposition
+    >>> from orfeon.inspection.bias_variance.friedman import friedman_decomposition
     >>> parts = friedman_decomposition([[0.7, 0.2], [0.4, 0.4]], posterior=[[0.3, 0.7], [1, 0]])
     >>> parts.boundary_error, parts.boundary_bias.round(2)
     (array([0.5, 0. ]), array([-0.05, -0.2 ]))
@@ -143,7 +143,7 @@ def friedman_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_friedman import friedman_decomposition
+    >>> from orfeon.inspection.bias_variance.friedman import friedman_decomposition
     >>> parts = friedman_decomposition([[0.7, 0.2], [0.4, 0.4]], posterior=[[0.3, 0.7], [1, 0]])
     >>> print(parts)
     error 0.2500 = reducible 0.1000 + noise 0.1500 (friedman, 2 trainings); of the estimate:

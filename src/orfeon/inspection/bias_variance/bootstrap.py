@@ -24,9 +24,13 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtri
 
-from orfeon.inspection.bias_variance import VOTE_PARTS, Definition, bias_variance_decomposition
-from orfeon.inspection.bias_variance_parts import PARTS, Floats, Parts, Votes, read_votes
-from orfeon.inspection.bias_variance_squared_error import (
+from orfeon.inspection.bias_variance.decomposition import (
+    VOTE_PARTS,
+    Definition,
+    bias_variance_decomposition,
+)
+from orfeon.inspection.bias_variance.parts import PARTS, Floats, Parts, Votes, read_votes
+from orfeon.inspection.bias_variance.squared_error import (
     Numbers,
     read_numbers,
     squared_error_parts,
@@ -62,7 +66,7 @@ class BiasVarianceIntervals:
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_bootstrap import BiasVarianceIntervals
+    >>> from orfeon.inspection.bias_variance.bootstrap import BiasVarianceIntervals
     >>> found = BiasVarianceIntervals("breiman", {"bias": 0.1}, {"bias": 0.01}, 0.95, "both", 500)
     >>> low, high = found.interval("bias")
     >>> round(low, 4), round(high, 4)
@@ -142,7 +146,7 @@ def bias_variance_intervals(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance_bootstrap import bias_variance_intervals
+    >>> from orfeon.inspection.bias_variance.bootstrap import bias_variance_intervals
     >>> said = np.random.default_rng(0).random((100, 200)) < 0.2  # wrong one time in five
     >>> found = bias_variance_intervals(
     ...     said, np.zeros(200, bool), unbiased=True, over="trainings", random_state=0
@@ -197,7 +201,7 @@ def bias_variance_difference(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance_bootstrap import bias_variance_difference
+    >>> from orfeon.inspection.bias_variance.bootstrap import bias_variance_difference
     >>> drawn = np.random.default_rng(0).random((100, 200))
     >>> found = bias_variance_difference(
     ...     drawn < 0.2, drawn < 0.1, np.zeros(200, bool), unbiased=True, random_state=0

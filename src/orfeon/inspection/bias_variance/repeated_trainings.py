@@ -15,12 +15,12 @@ import numpy as np
 from sklearn.base import clone
 
 from orfeon.growth.blocks import run_in_blocks
-from orfeon.inspection.bias_variance_bootstrap import KEY
+from orfeon.inspection.bias_variance.bootstrap import KEY
 from orfeon.progress import ProgressBar
 from orfeon.seeding import RandomState, seed_sequence
 
 if TYPE_CHECKING:
-    from orfeon.inspection.training_samples import TrainingSamples
+    from orfeon.inspection.bias_variance.training_samples import TrainingSamples
 
 Answer = TypeVar("Answer")
 
@@ -41,7 +41,7 @@ class Seeds:
 
     Examples
     --------
-    >>> from orfeon.inspection.repeated_trainings import Seeds
+    >>> from orfeon.inspection.bias_variance.repeated_trainings import Seeds
     >>> one, other = Seeds.of(0), Seeds.of(0)
     >>> one.of_repetition(3) == other.of_repetition(3) != one.of_repetition(4)
     True
@@ -137,8 +137,8 @@ def repeat_trainings(
     --------
     >>> from orfeon import StumpClassifier
     >>> from orfeon.datasets import TwoNorm
-    >>> from orfeon.inspection.repeated_trainings import Seeds, repeat_trainings
-    >>> from orfeon.inspection.training_samples import FreshSamples
+    >>> from orfeon.inspection.bias_variance.repeated_trainings import Seeds, repeat_trainings
+    >>> from orfeon.inspection.bias_variance.training_samples import FreshSamples
     >>> seeds = Seeds.of(0)
     >>> samples = FreshSamples(TwoNorm(), 100, 50, seeds)
     >>> X, _ = samples.test_set()
@@ -175,7 +175,7 @@ def seed_unseeded(estimator: Any, seed: int) -> None:
     Examples
     --------
     >>> from orfeon import BaggingClassifier, CARTClassifier
-    >>> from orfeon.inspection.repeated_trainings import seed_unseeded
+    >>> from orfeon.inspection.bias_variance.repeated_trainings import seed_unseeded
     >>> bag = BaggingClassifier(CARTClassifier(random_state=7))
     >>> seed_unseeded(bag, 0)
     >>> bag.random_state is None, bag.estimator.random_state
@@ -209,7 +209,7 @@ def whole_number(name: str, value: Any) -> int:
 
     Examples
     --------
-    >>> from orfeon.inspection.repeated_trainings import whole_number
+    >>> from orfeon.inspection.bias_variance.repeated_trainings import whole_number
     >>> whole_number("n_test", 0.5)
     Traceback (most recent call last):
     ...

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
-from orfeon.inspection.repeated_trainings import Seeds, whole_number
+from orfeon.inspection.bias_variance.repeated_trainings import Seeds, whole_number
 
 Sampling = Literal["fresh", "subsample", "bootstrap"]
 Rows = tuple[Any, npt.NDArray[Any]]
@@ -64,8 +64,8 @@ class FreshSamples(TrainingSamples):
     Examples
     --------
     >>> from orfeon.datasets import TwoNorm
-    >>> from orfeon.inspection.repeated_trainings import Seeds
-    >>> from orfeon.inspection.training_samples import FreshSamples
+    >>> from orfeon.inspection.bias_variance.repeated_trainings import Seeds
+    >>> from orfeon.inspection.bias_variance.training_samples import FreshSamples
     >>> samples = FreshSamples(TwoNorm(), 100, 50, Seeds.of(0))
     >>> samples.draw(1)[0].shape, samples.test_set()[0].shape
     ((100, 20), (50, 20))
@@ -128,8 +128,8 @@ class DataSetSamples(TrainingSamples):
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.repeated_trainings import Seeds
-    >>> from orfeon.inspection.training_samples import DataSetSamples
+    >>> from orfeon.inspection.bias_variance.repeated_trainings import Seeds
+    >>> from orfeon.inspection.bias_variance.training_samples import DataSetSamples
     >>> X, y = np.arange(12.0).reshape(12, 1), np.arange(12)
     >>> samples = DataSetSamples(X, y, "subsample", 4, 4, Seeds.of(0))
     >>> len(set(samples.draw(1)[1]) - set(samples.test_set()[1]))
@@ -207,8 +207,8 @@ def read_training_samples(
     Examples
     --------
     >>> from orfeon.datasets import TwoNorm, make_twonorm
-    >>> from orfeon.inspection.repeated_trainings import Seeds
-    >>> from orfeon.inspection.training_samples import read_training_samples
+    >>> from orfeon.inspection.bias_variance.repeated_trainings import Seeds
+    >>> from orfeon.inspection.bias_variance.training_samples import read_training_samples
     >>> read_training_samples(TwoNorm(), None, None, None, None, Seeds.of(0)).n_train
     300
     >>> X, y = make_twonorm(300, random_state=0)
@@ -271,7 +271,7 @@ def known_classes(data: Any, y: Any, y_test: npt.NDArray[Any]) -> npt.NDArray[An
     --------
     >>> import numpy as np
     >>> from orfeon.datasets import Waveform
-    >>> from orfeon.inspection.training_samples import known_classes
+    >>> from orfeon.inspection.bias_variance.training_samples import known_classes
     >>> known_classes(Waveform(), None, np.array([0, 2]))
     array([0, 1, 2])
     """
@@ -299,7 +299,7 @@ def places_of_classes(some: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.training_samples import places_of_classes
+    >>> from orfeon.inspection.bias_variance.training_samples import places_of_classes
     >>> places_of_classes(np.array(["a", "c"]), np.array(["a", "b", "c"]))
     array([0, 2])
     """

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from orfeon.inspection.bias_variance_parts import (
+from orfeon.inspection.bias_variance.parts import (
     BiasVariance,
     Floats,
     Parts,
@@ -56,7 +56,7 @@ def kong_dietterich_parts(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance_kong_dietterich import kong_dietterich_parts
+    >>> from orfeon.inspection.bias_variance.kong_dietterich import kong_dietterich_parts
     >>> parts = kong_dietterich_parts(np.array([[1.0, 0.0]]), np.array([[0.25, 0.75]]), 4)
     >>> parts.bias, parts.variance, parts.error
     (array([1.]), array([-0.25]), array([0.75]))
@@ -99,7 +99,7 @@ def kong_dietterich_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_kong_dietterich import kong_dietterich_decomposition
+    >>> from orfeon.inspection.bias_variance.kong_dietterich import kong_dietterich_decomposition
     >>> said = [[0, 1, 1], [0, 0, 1], [1, 1, 1], [0, 1, 0]]
     >>> parts = kong_dietterich_decomposition(said, [0, 1, 0])
     >>> parts.point_bias, parts.point_variance

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection.bias_variance_parts import (
+from orfeon.inspection.bias_variance.parts import (
     BiasVariance,
     Floats,
     Parts,
@@ -48,7 +48,7 @@ class BreimanBiasVariance(BiasVariance):
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_breiman import breiman_decomposition
+    >>> from orfeon.inspection.bias_variance.breiman import breiman_decomposition
     >>> breiman_decomposition([[0, 1], [0, 0], [1, 0]], [0, 1]).is_biased
     array([False,  True])
     """
@@ -74,7 +74,7 @@ def biased_set(truth: Floats, shares: Floats) -> Mask:
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance_breiman import biased_set
+    >>> from orfeon.inspection.bias_variance.breiman import biased_set
     >>> biased_set(np.array([[0.5, 0.5], [0.6, 0.4]]), np.array([[0.3, 0.7], [0.3, 0.7]]))
     array([False,  True])
     """
@@ -104,7 +104,7 @@ def breiman_parts(truth: Floats, shares: Floats, n_trainings: int, unbiased: boo
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance_breiman import breiman_parts
+    >>> from orfeon.inspection.bias_variance.breiman import breiman_parts
     >>> parts = breiman_parts(np.array([[0.9, 0.1]]), np.array([[0.25, 0.75]]), 4)
     >>> parts.bias, parts.variance, parts.noise.round(2)
     (array([0.6]), array([0.]), array([0.1]))
@@ -149,7 +149,7 @@ def breiman_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_breiman import breiman_decomposition
+    >>> from orfeon.inspection.bias_variance.breiman import breiman_decomposition
     >>> said = [[0, 1, 1], [0, 0, 1], [1, 1, 1], [0, 1, 0]]
     >>> parts = breiman_decomposition(said, [0, 1, 0])
     >>> parts.point_bias, parts.point_variance

@@ -31,7 +31,7 @@ class Parts(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance_parts import Parts
+    >>> from orfeon.inspection.bias_variance.parts import Parts
     >>> Parts(np.array([0.5]), np.array([0.1]), np.array([0.2]), np.array([0.2])).noise
     array([0.2])
     """
@@ -47,7 +47,7 @@ class Votes(NamedTuple):
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_parts import read_votes
+    >>> from orfeon.inspection.bias_variance.parts import read_votes
     >>> votes = read_votes([["a", "b"], ["b", "b"]], ["a", "b"])
     >>> votes.codes.tolist(), votes.truth.tolist()
     ([[0, 1], [1, 1]], [[1.0, 0.0], [0.0, 1.0]])
@@ -100,7 +100,7 @@ class BiasVariance:
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_kohavi_wolpert import kohavi_wolpert_decomposition
+    >>> from orfeon.inspection.bias_variance.kohavi_wolpert import kohavi_wolpert_decomposition
     >>> parts = kohavi_wolpert_decomposition([[0, 1], [0, 0], [1, 1], [0, 1]], [0, 1])
     >>> print(parts)
     error 0.2500 = bias 0.0625 + variance 0.1875 + noise 0.0000 (kohavi_wolpert, 4 trainings)
@@ -176,7 +176,7 @@ def weighted_mean(values: npt.ArrayLike, weights: Floats) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance_parts import weighted_mean
+    >>> from orfeon.inspection.bias_variance.parts import weighted_mean
     >>> weighted_mean([1.0, 4.0], np.array([2.0, 1.0]))
     2.0
     """
@@ -214,7 +214,7 @@ def read_votes(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_parts import read_votes
+    >>> from orfeon.inspection.bias_variance.parts import read_votes
     >>> read_votes([[0, 1]], posterior=[[0.9, 0.1], [0.2, 0.8]]).truth.tolist()
     [[0.9, 0.1], [0.2, 0.8]]
     """
@@ -258,7 +258,7 @@ def read_weights(sample_weight: Any, n_points: int) -> Floats:
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_parts import read_weights
+    >>> from orfeon.inspection.bias_variance.parts import read_weights
     >>> read_weights(None, 2)
     array([1., 1.])
     """
@@ -284,7 +284,7 @@ def no_correction(definition: str, unbiased: bool) -> None:
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_parts import no_correction
+    >>> from orfeon.inspection.bias_variance.parts import no_correction
     >>> no_correction("breiman", True)
     Traceback (most recent call last):
     ...

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import assert_all_finite, column_or_1d
 
-from orfeon.inspection.bias_variance_parts import BiasVariance, Floats, Parts, read_weights
+from orfeon.inspection.bias_variance.parts import BiasVariance, Floats, Parts, read_weights
 
 
 class Numbers(NamedTuple):
@@ -25,7 +25,7 @@ class Numbers(NamedTuple):
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_squared_error import read_numbers
+    >>> from orfeon.inspection.bias_variance.squared_error import read_numbers
     >>> read_numbers([[1.0, 2.0]], [0.0, 3.0], 0.25, None).noise
     array([0.25, 0.25])
     """
@@ -66,7 +66,7 @@ def read_numbers(predictions: Any, y: Any, noise: Any, sample_weight: Any) -> Nu
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_squared_error import read_numbers
+    >>> from orfeon.inspection.bias_variance.squared_error import read_numbers
     >>> read_numbers([[1.0, 2.0]], [0.0, 3.0], 0.0, [0, 1]).truth
     array([3.])
     """
@@ -132,7 +132,7 @@ def squared_error_parts(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance_squared_error import squared_error_parts
+    >>> from orfeon.inspection.bias_variance.squared_error import squared_error_parts
     >>> one = np.ones(1)
     >>> squared_error_parts(0 * one, 0 * one, 2 * one, one, 2).error
     array([5.])
@@ -179,7 +179,7 @@ def squared_error_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_squared_error import squared_error_decomposition
+    >>> from orfeon.inspection.bias_variance.squared_error import squared_error_decomposition
     >>> parts = squared_error_decomposition([[1.0, 5.0], [3.0, 5.0]], [2.0, 4.0])
     >>> print(parts)
     error 1.0000 = bias 0.5000 + variance 0.5000 + noise 0.0000 (squared_error, 2 trainings)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from orfeon.inspection.bias_variance_parts import BiasVariance, Floats, Parts, read_votes
+from orfeon.inspection.bias_variance.parts import BiasVariance, Floats, Parts, read_votes
 
 
 def kohavi_wolpert_parts(
@@ -49,7 +49,7 @@ def kohavi_wolpert_parts(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance_kohavi_wolpert import kohavi_wolpert_parts
+    >>> from orfeon.inspection.bias_variance.kohavi_wolpert import kohavi_wolpert_parts
     >>> parts = kohavi_wolpert_parts(np.array([[1.0, 0.0]]), np.array([[0.75, 0.25]]), 4)
     >>> parts.bias, parts.variance, parts.error
     (array([0.0625]), array([0.1875]), array([0.25]))
@@ -100,7 +100,7 @@ def kohavi_wolpert_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance_kohavi_wolpert import kohavi_wolpert_decomposition
+    >>> from orfeon.inspection.bias_variance.kohavi_wolpert import kohavi_wolpert_decomposition
     >>> said = [[0, 1, 1], [0, 0, 1], [1, 1, 1], [0, 1, 1]]
     >>> parts = kohavi_wolpert_decomposition(said, [0, 1, 0])
     >>> parts.point_bias, parts.point_variance
