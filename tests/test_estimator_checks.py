@@ -60,6 +60,10 @@ BAG, BAG_OF_NUMBERS = BaggingClassifier(CART, 5), BaggingRegressor(CART_OF_NUMBE
 SMALL_BAG = BaggingClassifier(CART, 5, max_samples=0.2)
 SMALL_BAG_OF_NUMBERS = BaggingRegressor(CART_OF_NUMBERS, 5, max_samples=0.2)
 
+#: What is stacked, cascaded or judged.
+TWO = [("tree", CARTClassifier(max_depth=5)), ("bag", BaggingClassifier(n_estimators=5))]
+TWO_OF_NUMBERS = [("tree", CARTRegressor(max_depth=5)), ("bag", BaggingRegressor(n_estimators=5))]
+
 #: Settings besides the defaults that take other ways through the code.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "BaggingClassifier": [
@@ -81,6 +85,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "AdaBoostMHClassifier": [{"joint": False}],
     "AdaBoostR2Regressor": [{"loss": "square", "sampling": "weights"}],
     "AdaBoostRRegressor": [{"sampling": "resample"}],
+    "ArbiterClassifier": [{"decision": "weighted", "see_answers": False}],
     "ArcX4Classifier": [{"estimator": C45Classifier(), "sampling": "weights"}],
     "BaggingRegressor": [
         {"estimator": CARTRegressor(pruning="cv", n_folds=3), "bootstrap": "balanced"},
@@ -90,6 +95,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"sampling": "random", "ratio": 2.0, "n_estimators": 3, "estimator": C45Classifier()},
         {"combine": "soft", "ratio": 0.5},
     ],
+    "CascadeClassifier": [{"in_sample": True}],
+    "CascadeRegressor": [{"in_sample": True}],
+    "CostCascadeClassifier": [{"confidence": 0.9, "costs": [1, 5]}],
     "CostSensitiveClassifier": [{"estimator": C45Classifier()}],
     "CostThresholdClassifier": [{"estimator": CARTClassifier(max_depth=4)}],
     "DoubleBaggingClassifier": [{"estimator": C45Classifier(), "combine": "soft"}],
@@ -107,6 +115,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"n_iter_no_change": 3, "subsample": 0.7},
     ],
     "IGPEnsembleClassifier": [{"criterion": "entropy", "class_weight": "balanced"}],
+    "MixtureOfExpertsClassifier": [{"expert": CARTClassifier(max_depth=3)}],
+    "MixtureOfExpertsRegressor": [{"expert": CARTRegressor(max_depth=3)}],
     "PPBoostClassifier": [
         {"mode": "adaboost", "sampling": "resample", "on_failure": "stop"},
         {"mode": "negative", "on_failure": "bootstrap", "quasi_noisy": "all"},
@@ -149,6 +159,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"combine": "weighted", "n_estimators": 10},
     ],
     "RandomSubspaceClassifier": [{"estimator": C45Classifier(), "max_features": None}],
+    "StackingClassifier": [{"final_estimator": "meta_tree"}, {"passthrough": True, "cv": 3}],
+    "StackingRegressor": [{"passthrough": True, "cv": 3}],
     "WaggingClassifier": [{"noise": "poisson"}, {"estimator": C45Classifier(), "scale": 0.5}],
     "WaggingRegressor": [{"noise": "poisson"}],
     "C45Classifier": [
@@ -193,12 +205,13 @@ LEAVES_TIES = ("max_leaf_nodes", "max_depth")
 MAY_LEAVE_THE_RANGE = (OutputSmearingRegressor, GradientBoostingRegressor)
 
 
-#: They consist of no trees: tests/perceptrons asks them for the same promises.
-PERCEPTRONS = (
+#: They consist of no trees: tests/perceptrons and tests/combining ask them for the same promises.
+WITHOUT_TREES = (
     ParallelPerceptronClassifier,
     ParallelPerceptronRegressor,
     PPBoostClassifier,
     PPTSSClassifier,
+    *(kind for kind in public_estimators().values() if kind.__module__.startswith("orfeon.comb")),
 )
 
 
@@ -210,6 +223,9 @@ def make(estimator: Any, setting: dict[str, Any]) -> Any:
     if estimator in (PrunedClassifier, PrunedRegressor):
         bag = BAG if estimator is PrunedClassifier else BAG_OF_NUMBERS
         few = {"estimator": bag, "keep": 0.4}
+    if estimator.__module__.startswith("orfeon.combining"):
+        pair = TWO_OF_NUMBERS if is_regressor(estimator()) else TWO
+        few = {"estimators": pair, "n_experts": 2, "depth": 1, "n_init": 1, "estimator": CART}
     if estimator is CombinedMultipleModels:
         few = {"ensemble": BaggingClassifier(C45Classifier(), n_estimators=5), "n_generated": 200}
     accepted = estimator().get_params()
@@ -228,7 +244,7 @@ def every_setting(ties: bool = True) -> list[Any]:
     ]
 
 
-WITH_TREES = [e for e in every_setting() if not isinstance(e, PERCEPTRONS)]
+WITH_TREES = [e for e in every_setting() if not isinstance(e, WITHOUT_TREES)]
 each_setting = pytest.mark.parametrize("estimator", WITH_TREES, ids=str)
 each_classifier = pytest.mark.parametrize(
     "estimator", [e for e in WITH_TREES if not is_regressor(e)], ids=str
