@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -187,6 +188,19 @@ def test_an_ensemble_that_was_fitted_to_the_very_examples_is_refused():
     bag = FrozenEstimator(BaggingClassifier(n_estimators=3, random_state=0).fit(X, y))
     with pytest.raises(ValueError, match="bag was fitted to these very examples"):
         ArbiterClassifier([("bag", bag), ("tree", TREE)]).fit(X, y)
+
+
+def test_a_fitted_classifier_of_other_classes_is_refused():
+    X, y = three_classes(20, 60)
+    tree = FrozenEstimator(CARTClassifier().fit(X, y))
+    members = [("tree", tree), ("bayes", GaussianNB())]
+    two = y != "c"
+    with pytest.raises(
+        ValueError, match=r"tree was fitted to .*'c'\], and y has \['a', 'b'\] only"
+    ):
+        ArbiterClassifier(members).fit(X[two][:20], y[two][:20])
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        ArbiterClassifier([("tree", FrozenEstimator(CARTClassifier()))]).fit(X, y)
 
 
 # -- weights, order, randomness --------------------------------------------------------------------

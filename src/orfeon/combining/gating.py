@@ -26,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Up to this many unknowns a softmax regression is solved by Newton's method, else by L-BFGS.
 _MOST_UNKNOWNS = 400
+#: Rows whose second derivatives are summed at once.
+_ROWS = 1 << 14
 #: Newton's steps at most, and halvings of each.
 _STEPS, _HALVINGS = 50, 30
 #: The least curvature that a direction is given, as a share of the mean one.
@@ -168,11 +170,15 @@ class _SoftmaxProblem:
     def hessian(self, shares: Floats) -> Floats:
         """Second derivatives, with some curvature in the directions that have none."""
         n_classes, n_inputs = shares.shape[1], self.inputs.shape[1]
-        products = (shares[:, :, None] * self.scaled[:, None, :]).reshape(len(shares), -1)
-        hessian = -(products.T @ products)
-        for k in range(n_classes):
-            mine = slice(k * n_inputs, (k + 1) * n_inputs)
-            hessian[mine, mine] += products[:, mine].T @ self.scaled
+        hessian = np.zeros((n_classes * n_inputs, n_classes * n_inputs))
+        for first in range(0, len(shares), _ROWS):
+            scaled = self.scaled[first : first + _ROWS]
+            products = shares[first : first + _ROWS, :, None] * scaled[:, None, :]
+            products = products.reshape(len(scaled), -1)
+            hessian -= products.T @ products
+            for k in range(n_classes):
+                mine = slice(k * n_inputs, (k + 1) * n_inputs)
+                hessian[mine, mine] += products[:, mine].T @ scaled
         diagonal = np.arange(len(hessian))
         hessian[diagonal, diagonal] += np.tile(self.penalties, n_classes)
         # Adding the same to all classes changes no share: there the curvature is any.

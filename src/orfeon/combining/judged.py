@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import _fit_context
+from sklearn.utils.validation import check_is_fitted
 
 from orfeon.combining.composition import Composition, Named, Units, is_frozen, read_splits
 from orfeon.combining.level_one import check_unseen
@@ -66,6 +67,7 @@ class JudgedClassifiers(TabularClassifierMixin, Composition):
             splits = [] if units.is_constant else read_splits(self.cv, units, X)
             for name, estimator in members:
                 if is_frozen(estimator):
+                    self._check_fitted_member(name, estimator)
                     check_unseen(name, estimator, X, y, sample_weight)
             n_fits = len(members) * (1 + len(splits)) + self._n_more_fits(members)
             with report_progress(
@@ -82,6 +84,16 @@ class JudgedClassifiers(TabularClassifierMixin, Composition):
                 self._keep_members(members, fitted)
                 self._judge(answers, units, after)
         return self
+
+    def _check_fitted_member(self, name: str, estimator: Any) -> None:
+        """Refuse a classifier that may decide for a class about which it cannot be judged."""
+        check_is_fitted(estimator)
+        known = np.asarray(estimator.classes_).tolist()
+        if not set(known) <= set(self.classes_.tolist()):
+            raise ValueError(
+                f"{name} was fitted to the classes {known}, and y has {self.classes_.tolist()} "
+                "only; give examples of all classes, or another classifier."
+            )
 
     def _check_settings(self, members: Named) -> None:
         """Refuse settings that scikit-learn's own validation cannot."""

@@ -248,7 +248,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
         encoded = self._encode(X)
         inputs = self.inputs_.of(encoded)
         rows = X
-        if self.expert is not None and not is_frame(X):
+        if getattr(self.experts_, "estimators", ()) and not is_frame(X):
             rows = decode(encoded, self.schema_)
         return self.gates_.log_shares(inputs), self.experts_.answers(rows, inputs)
 
