@@ -115,8 +115,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"n_iter_no_change": 3, "subsample": 0.7},
     ],
     "IGPEnsembleClassifier": [{"criterion": "entropy", "class_weight": "balanced"}],
-    "MixtureOfExpertsClassifier": [{"expert": CARTClassifier(max_depth=3)}],
-    "MixtureOfExpertsRegressor": [{"expert": CARTRegressor(max_depth=3)}],
+    "MixtureOfExpertsClassifier": [{"expert": CARTClassifier(max_depth=3), "max_iter": 5}],
+    "MixtureOfExpertsRegressor": [{"expert": CARTRegressor(max_depth=3), "max_iter": 5}],
+    "OutputCodeClassifier": [{"code": "one_vs_one", "decoding": "hard"}],
     "PPBoostClassifier": [
         {"mode": "adaboost", "sampling": "resample", "on_failure": "stop"},
         {"mode": "negative", "on_failure": "bootstrap", "quasi_noisy": "all"},

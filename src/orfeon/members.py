@@ -329,12 +329,16 @@ def class_supports(estimator: Any, X: Any, classes: npt.NDArray[Any]) -> Floats:
     array([[1., 0., 0.],
            [0., 0., 1.]])
     """
+    who = type(estimator).__name__
     if not hasattr(estimator, "predict_proba"):
-        vote = class_codes(np.asarray(estimator.predict(X)), classes, "a member predicts")
-        return np.eye(len(classes))[vote]
+        votes = np.asarray(estimator.predict(X))
+        return np.eye(len(classes))[class_codes(votes, classes, f"{who} decides for")]
     shares = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    known = np.asarray(estimator.classes_)
+    if np.array_equal(known, classes):
+        return shares
     whole = np.zeros((len(shares), len(classes)))
-    whole[:, class_codes(np.asarray(estimator.classes_), classes, "a member knows")] = shares
+    whole[:, class_codes(known, classes, f"{who} knows")] = shares
     return whole
 
 

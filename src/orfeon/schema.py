@@ -185,6 +185,35 @@ class Schema:
         """Give the name to show for an attribute: its own, or x0, x1..."""
         return f"x{attribute}" if self.names is None else self.names[attribute]
 
+    def decode(self, encoded: FloatMatrix) -> npt.NDArray[Any]:
+        """The table that was turned into numbers.
+
+        Parameters
+        ----------
+        encoded : ndarray of shape (n_rows, n_attributes)
+            Encoded rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_attributes)
+            Numbers when all attributes are ordered, otherwise objects, None for a missing category.
+
+        Examples
+        --------
+        >>> from orfeon.schema import Schema
+        >>> schema, encoded = Schema.learn_and_encode([["a", 1.5], [None, 2.5]])
+        >>> schema.decode(encoded).tolist()
+        [['a', 1.5], [None, 2.5]]
+        """
+        if self.all_ordered:
+            return encoded
+        table = encoded.astype(object)
+        for j, categories in enumerate(self.categories):
+            if categories is not None:
+                names = np.array([*categories, None], dtype=object)
+                table[:, j] = names[np.nan_to_num(encoded[:, j], nan=-1.0).astype(np.int64)]
+        return table
+
     def encode(self, X: Any) -> FloatMatrix:
         """Turn a table of this schema into numbers.
 

@@ -36,7 +36,6 @@ from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
 from orfeon.ordering.fresh_examples import (
     Regions,
     _Values,
-    decode,
     draw_marginals,
     draw_pairs,
     mix_rows,
@@ -422,11 +421,11 @@ def test_cells_are_mixed_and_decoded():
     assert new[7, 1] == X[rows[7, 1], 1]
     assert new.shape == (50, 4)
     schema, encoded = Schema.learn_and_encode(X)
-    back = decode(encoded, schema)
+    back = schema.decode(encoded)
     np.testing.assert_array_equal(schema.encode(back), encoded)
     assert back[:, 1].tolist() == X[:, 1].tolist()
     numbers = np.array([[1.0, np.nan]])
-    assert decode(numbers, Schema.ordered(2)) is numbers
+    assert Schema.ordered(2).decode(numbers) is numbers
 
 
 def test_categories_may_be_given_as_numbers():

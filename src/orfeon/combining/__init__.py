@@ -29,6 +29,7 @@ _HOMES = {
     "MixtureOfExpertsRegressor": "experts",
     "ModelAveraging": "model_averaging",
     "NaiveBayes": "naive_bayes",
+    "OutputCodeClassifier": "output_codes",
     "Plurality": "votes",
     "Product": "supports",
     "Soft": "supports",
@@ -40,6 +41,8 @@ _HOMES = {
     "combine": "combination",
     "early_decision": "early",
     "exhaustive_code": "output_codes",
+    "least_distance": "output_codes",
+    "random_code": "output_codes",
     "rules_for": "rule",
 }
 
@@ -50,11 +53,19 @@ if TYPE_CHECKING:
     from orfeon.combining.cost_cascade import CostCascadeClassifier
     from orfeon.combining.early import EarlyDecision, early_decision
     from orfeon.combining.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
-    from orfeon.combining.hierarchical_experts import HierarchicalExpertsClassifier, HierarchicalExpertsRegressor
+    from orfeon.combining.hierarchical_experts import (
+        HierarchicalExpertsClassifier,
+        HierarchicalExpertsRegressor,
+    )
     from orfeon.combining.meta_decision_tree import MetaDecisionTree
     from orfeon.combining.model_averaging import ModelAveraging
     from orfeon.combining.naive_bayes import NaiveBayes
-    from orfeon.combining.output_codes import exhaustive_code
+    from orfeon.combining.output_codes import (
+        OutputCodeClassifier,
+        exhaustive_code,
+        least_distance,
+        random_code,
+    )
     from orfeon.combining.rule import RULES, CombiningRule, Decider, as_combining_rule, rules_for
     from orfeon.combining.stacking import StackingClassifier, StackingRegressor
     from orfeon.combining.supports import Max, Mean, Median, Min, Product, Soft, TrimmedMean
@@ -82,6 +93,7 @@ __all__ = [
     "MixtureOfExpertsRegressor",
     "ModelAveraging",
     "NaiveBayes",
+    "OutputCodeClassifier",
     "Plurality",
     "Product",
     "Soft",
@@ -93,6 +105,8 @@ __all__ = [
     "combine",
     "early_decision",
     "exhaustive_code",
+    "least_distance",
+    "random_code",
     "rules_for",
 ]
 

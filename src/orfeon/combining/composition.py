@@ -22,7 +22,6 @@ from orfeon.combining.out_of_fold import Split, check_splits, out_of_fold, split
 from orfeon.combining.tables import is_frame
 from orfeon.ensembles.setting_aside import deal_folds
 from orfeon.ensembles.units import as_units, hash_rows
-from orfeon.ordering.fresh_examples import decode
 from orfeon.progress import CallbackSupport
 from orfeon.seeding import Purpose, branch
 from orfeon.tabular import TabularEstimator
@@ -313,7 +312,7 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
                 rows=data.rows[order],
             )  # fmt: skip
         labels = self.classes_[data.y] if data.n_classes else data.y
-        table = _safe_indexing(X, data.rows) if is_frame(X) else decode(data.X, self.schema_)
+        table = _safe_indexing(X, data.rows) if is_frame(X) else self.schema_.decode(data.X)
         return Units(
             table, data.X, data.y, labels, data.relative_weights, data.rows, data.n_given,
             data.n_classes, data.seeds,
@@ -323,7 +322,7 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         """Rows to predict, as the members take them."""
         check_is_fitted(self, "estimators_")
         encoded = self._encode(X)
-        return X if is_frame(X) else decode(encoded, self.schema_)
+        return X if is_frame(X) else self.schema_.decode(encoded)
 
     # -- fitting and asking --------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from orfeon.ensembles.training import seed_estimator
+from orfeon.members import class_supports
 from orfeon.tabular import class_codes
 
 Floats = npt.NDArray[np.float64]
@@ -93,6 +94,33 @@ def fit_weighted(
         return estimator
     if is_classifier(estimator) and (y == y[0]).all():
         return DummyClassifier().fit(X, y)
+    return fit_unless_refused(estimator, X, y, weights, name)
+
+
+def fit_unless_refused(
+    estimator: Any, X: Any, y: npt.NDArray[Any], weights: Floats | None, name: str
+) -> Any:
+    """Fit an estimator with weights, or refuse weights that it cannot take.
+
+    Parameters
+    ----------
+    estimator, X, y, weights, name
+        As for :func:`fit_weighted`.
+
+    Returns
+    -------
+    estimator
+        Fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.combining.fitting import fit_unless_refused
+    >>> X, y = [[0.0], [1.0]], np.array([0, 1])
+    >>> fit_unless_refused(CARTClassifier(), X, y, np.array([1.0, 0.5]), "tree").predict(X)
+    array([0, 1])
+    """
     if weights is None or (weights == 1.0).all():
         return estimator.fit(X, y)
     if not has_fit_parameter(estimator, "sample_weight"):
@@ -142,16 +170,12 @@ def ask(estimator: Any, X: Any, classes: npt.NDArray[Any] | None, method: Method
                 "several outputs, and one is allowed."
             )
         return said.reshape(-1, 1)
-    whose = f"{type(estimator).__name__} decides for"
-    if method == "predict" or not hasattr(estimator, "predict_proba"):
-        return np.eye(len(classes))[class_codes(np.asarray(estimator.predict(X)), classes, whose)]
-    shares = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-    known = np.asarray(estimator.classes_)
-    if np.array_equal(known, classes):
-        return shares
-    supports = np.zeros((len(shares), len(classes)))
-    supports[:, class_codes(known, classes, f"{type(estimator).__name__} knows")] = shares
-    return supports
+    if method == "predict":
+        votes = np.asarray(estimator.predict(X))
+        return np.eye(len(classes))[
+            class_codes(votes, classes, f"{type(estimator).__name__} decides for")
+        ]
+    return class_supports(estimator, X, classes)
 
 
 def check_kind(estimator: Any, *, classifier: bool, name: str) -> None:

@@ -29,7 +29,6 @@ from orfeon.combining.local_models import (
     SoftmaxLearner,
 )
 from orfeon.combining.tables import is_frame
-from orfeon.ordering.fresh_examples import decode
 from orfeon.perceptrons.base import in_examples
 from orfeon.perceptrons.inputs import Inputs
 from orfeon.progress import CallbackSupport, report_progress
@@ -200,7 +199,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
             )
             table: Any = None
             if self.expert is not None:
-                table = _safe_indexing(X, data.rows) if is_frame(X) else decode(data.X, data.schema)
+                table = _safe_indexing(X, data.rows) if is_frame(X) else data.schema.decode(data.X)
             with report_progress(
                 self, self.n_init, self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
@@ -249,7 +248,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
         inputs = self.inputs_.of(encoded)
         rows = X
         if getattr(self.experts_, "estimators", ()) and not is_frame(X):
-            rows = decode(encoded, self.schema_)
+            rows = self.schema_.decode(encoded)
         return self.gates_.log_shares(inputs), self.experts_.answers(rows, inputs)
 
     def gate_proba(self, X: Any) -> Floats:

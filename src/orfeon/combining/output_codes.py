@@ -36,7 +36,6 @@ from orfeon.combining.composition import prefer
 from orfeon.combining.fitting import ask, check_kind, fit_weighted, fresh
 from orfeon.combining.tables import is_frame
 from orfeon.ensembles.units import as_units
-from orfeon.ordering.fresh_examples import decode
 from orfeon.perceptrons.base import in_examples
 from orfeon.progress import CallbackSupport, report_progress
 from orfeon.restoring import restored_on_failure
@@ -347,7 +346,7 @@ class OutputCodeClassifier(
             data, _ = as_units(self._read(X, y, sample_weight))
             root = branch(data.seeds, Purpose.PARTING_CLASSES)
             self.code_book_ = self._code(np.random.default_rng(root))
-            table = _safe_indexing(X, data.rows) if is_frame(X) else decode(data.X, self.schema_)
+            table = _safe_indexing(X, data.rows) if is_frame(X) else self.schema_.decode(data.X)
             weights = in_examples(data.weights)
             sides = self.code_book_[data.y].T
             seeds = branch(root, 0).generate_state(len(sides))
@@ -391,7 +390,7 @@ class OutputCodeClassifier(
         """
         check_is_fitted(self, "estimators_")
         encoded = self._encode(X)
-        rows = X if is_frame(X) else decode(encoded, self.schema_)
+        rows = X if is_frame(X) else self.schema_.decode(encoded)
         method: Any = "predict_proba" if self.decoding == "soft" else "predict"
         said = np.empty((len(encoded), len(self.estimators_)))
         for column, member in enumerate(self.estimators_):

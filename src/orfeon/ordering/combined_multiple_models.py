@@ -31,16 +31,15 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
+from orfeon.combining import fitting
 from orfeon.ensembles.bagging import BaggingClassifier
-from orfeon.ensembles.training import seed_estimator
 from orfeon.ensembles.units import as_units
 from orfeon.forest import Forest
 from orfeon.ordering.fresh_examples import (
     Regions,
     can_be_mixed,
-    decode,
     draw_marginals,
     draw_pairs,
     mix_rows,
@@ -194,7 +193,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         data, _ = as_units(self._read(X, y, sample_weight))
         weights = data.relative_weights
         seeds = [int(s.generate_state(1)[0]) for s in data.seeds.spawn(3)]
-        table = X if can_be_mixed(X) else decode(data.X, self.schema_)
+        table = X if can_be_mixed(X) else self.schema_.decode(data.X)
         rows = data.rows if table is X else np.arange(len(data.rows))
         given = np.tile(rows[:, None], (1, self.n_features_in_))
         labels = self.classes_[data.y]
@@ -204,8 +203,8 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         draw = self._drawing(training, weights, np.random.default_rng(seeds[1]))
         new = draw(self.n_generated)
         decided = self.ensemble_.predict(mix_rows(training, new))
-        self.estimator_ = _fitted(
-            _seeded(self._base(), seeds[2]),
+        self.estimator_ = fitting.fit_unless_refused(
+            fitting.fresh(self._base(), seeds[2]),
             mix_rows(table, np.concatenate([given, rows[new]])),
             np.concatenate([labels, decided]),
             np.concatenate([weights, np.ones(len(new))]),
@@ -229,7 +228,9 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
             ensemble = self.ensemble
             if ensemble is None:
                 ensemble = BaggingClassifier(self._base(), n_estimators=_N_MEMBERS)
-            return _fitted(_seeded(clone(ensemble), seed), X, y, weights, "ensemble")
+            return fitting.fit_unless_refused(
+                fitting.fresh(ensemble, seed), X, y, weights, "ensemble"
+            )
         check_is_fitted(self.ensemble)
         known = np.asarray(self.ensemble.classes_)
         unknown = [label for label in self.classes_.tolist() if label not in known.tolist()]
@@ -273,7 +274,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     def _ask(self, method: str, X: Any) -> Any:
         check_is_fitted(self, "estimator_")
         if not can_be_mixed(X):
-            X = decode(self._encode(X), self.schema_)
+            X = self.schema_.decode(self._encode(X))
         elif not isinstance(self.estimator_, TabularEstimator):
             self._encode(X)  # the model may check less
         return getattr(self.estimator_, method)(X)
@@ -351,28 +352,3 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         """Importance of each attribute in the model."""
         check_is_fitted(self, "estimator_")
         return np.asarray(self.estimator_.feature_importances_)
-
-
-# -- models ----------------------------------------------------------------------------------------
-
-
-def _seeded(model: Any, seed: int) -> Any:
-    """Fix what is random in a model and what its user has left open."""
-    fixed = {
-        name: value
-        for name, value in model.get_params(deep=True).items()
-        if name.split("__")[-1] == "random_state" and value is not None
-    }
-    seed_estimator(model, seed)
-    return model.set_params(**fixed)
-
-
-def _fitted(model: Any, X: Any, y: npt.NDArray[Any], weights: Floats, argument: str) -> Any:
-    if (weights == 1.0).all():
-        return model.fit(X, y)
-    if not has_fit_parameter(model, "sample_weight"):
-        raise ValueError(
-            f"sample_weight has fractions, and {argument}={model} takes no weights; give whole "
-            "numbers, or another model."
-        )
-    return model.fit(X, y, sample_weight=weights)

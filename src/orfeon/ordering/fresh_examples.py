@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest import Forest
-from orfeon.schema import Schema
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -73,39 +72,6 @@ def mix_rows(X: Any, rows: Integers) -> Any:
     if _is_polars(X):
         return type(X)([X.to_series(j)[rows[:, j]] for j in range(X.shape[1])])
     return X[rows, np.arange(X.shape[1])]
-
-
-def decode(encoded: Floats, schema: Schema) -> npt.NDArray[Any]:
-    """The table that a schema has turned into numbers.
-
-    Parameters
-    ----------
-    encoded : ndarray of shape (n_rows, n_attributes)
-        Encoded rows.
-    schema : Schema
-        What the attributes are.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_attributes)
-        Numbers when all attributes are ordered, otherwise objects, None for a missing category.
-
-    Examples
-    --------
-    >>> from orfeon.ordering.fresh_examples import decode
-    >>> from orfeon.schema import Schema
-    >>> schema, encoded = Schema.learn_and_encode([["a", 1.5], [None, 2.5]])
-    >>> decode(encoded, schema).tolist()
-    [['a', 1.5], [None, 2.5]]
-    """
-    if schema.all_ordered:
-        return encoded
-    table = encoded.astype(object)
-    for j, categories in enumerate(schema.categories):
-        if categories is not None:
-            names = np.array([*categories, None], dtype=object)
-            table[:, j] = names[np.nan_to_num(encoded[:, j], nan=-1.0).astype(np.int64)]
-    return table
 
 
 # -- drawing ---------------------------------------------------------------------------------------
