@@ -56,7 +56,8 @@ several_classes = arrays(int, st.tuples(st.integers(1, 6), st.integers(1, 4), st
         (Soft(), [7 / 24, 11 / 24, 6 / 24]),
         (Product(), normalised([1 / 64, 5 / 64, 1 / 64])),
         (Max(), normalised([0.5, 0.625, 0.25])),
-        (Min(), normalised([0.125, 0.25, 0.25])),
+        # The last two are tied, and part their four fifths as their means are, 11 to 6.
+        (Min(), [0.2, 0.8 * 11 / 17, 0.8 * 6 / 17]),
         (Median(), [0.25, 0.5, 0.25]),
         (TrimmedMean(share=0.4), [0.25, 0.5, 0.25]),
         (TrimmedMean(), [7 / 24, 11 / 24, 6 / 24]),
@@ -109,10 +110,10 @@ def test_members_that_say_the_same_are_taken_at_their_word(supports):
 
 @given(two_classes)
 def test_the_largest_and_the_least_support_decide_alike_on_two_classes(supports):
-    vetoed = supports.min(axis=0).sum(axis=1) == 0  # there the mean decides instead of the least
+    vetoed = supports.min(axis=0).sum(axis=1) == 0  # there the means decide
     largest, least = shares("max", supports), shares("min", supports)
-    np.testing.assert_array_equal(largest.argmax(axis=1)[~vetoed], least.argmax(axis=1)[~vetoed])
-    np.testing.assert_array_equal(least[vetoed], shares("soft", supports)[vetoed])
+    np.testing.assert_array_equal(largest.argmax(axis=1), least.argmax(axis=1))
+    np.testing.assert_allclose(least[vetoed], shares("soft", supports)[vetoed], rtol=1e-12)
 
 
 @given(two_classes)
@@ -122,7 +123,9 @@ def test_on_two_classes_the_median_is_the_majority_vote_of_an_odd_number(support
     if not len(supports):
         return
     found = shares("median", supports)
-    np.testing.assert_array_equal(found, np.median(supports, axis=0))
+    medians = np.median(supports, axis=0)
+    untied = np.abs(medians[:, 0] - 0.5) > 1e-9
+    np.testing.assert_array_equal(found[untied], medians[untied])
     clear = (found[:, 0] != 0.5) & (supports[:, :, 0] != 0.5).all(axis=0)
     votes = supports.argmax(axis=2)
     decided = Plurality().learn(None, None, 2).shares(votes, 2).argmax(axis=1)
@@ -132,12 +135,16 @@ def test_on_two_classes_the_median_is_the_majority_vote_of_an_odd_number(support
 @given(several_classes)
 @settings(max_examples=50)
 def test_medians_and_trimmed_means_are_those_of_numpy_and_scipy(supports):
-    np.testing.assert_allclose(
-        shares("median", supports), normalised(np.median(supports, axis=0)), rtol=1e-14
-    )
+    def assert_same_but_for_ties(found, expected):
+        largest, second = -np.sort(-expected, axis=1)[:, :2].T
+        untied = largest - second > 1e-9
+        np.testing.assert_allclose(found[untied], expected[untied], rtol=1e-12)
+
+    medians = normalised(np.median(supports, axis=0))
+    assert_same_but_for_ties(shares("median", supports), medians)
     for share in (0.0, 0.1, 0.2, 0.3, 0.45):
         expected = normalised(trim_mean(supports, share, axis=0))
-        np.testing.assert_allclose(shares(TrimmedMean(share), supports), expected, rtol=1e-12)
+        assert_same_but_for_ties(shares(TrimmedMean(share), supports), expected)
 
 
 def test_a_share_is_rounded_down_but_not_by_rounding():
@@ -199,7 +206,9 @@ def test_many_members_do_not_exhaust_the_product(supports, seed):
     found = shares("product", many)
     assert np.isfinite(found).all()
     logs = np.log(many).sum(axis=0)
-    np.testing.assert_array_equal(found.argmax(axis=1), logs.argmax(axis=1))
+    largest, second = -np.sort(-logs, axis=1)[:, :2].T
+    clear = largest - second > 1e-6  # what is nearer is tied
+    np.testing.assert_array_equal(found.argmax(axis=1)[clear], logs.argmax(axis=1)[clear])
 
 
 def test_rounding_decides_no_tie_of_products():

@@ -221,15 +221,25 @@ def soft(
 
 
 def shares_or_mean(scores: Sequence[Number], supports: Supports, n_classes: int) -> list[Number]:
-    """Scores as shares; where every class has a veto against it, the mean supports.
+    """Shares of the scores; classes tied for the first place part theirs by their mean supports.
 
     Examples
     --------
     >>> rows = [[1, 0], [0, 1], [0, 1]]
-    >>> shares_or_mean([0, 0], rows, 2), shares_or_mean([Fraction(1), 0], rows, 2)
-    ([Fraction(1, 3), Fraction(2, 3)], [Fraction(1, 1), Fraction(0, 1)])
+    >>> shares_or_mean([0, 0], rows, 2), shares_or_mean([Fraction(1), Fraction(1)], rows, 2)
+    ([Fraction(1, 3), Fraction(2, 3)], [Fraction(1, 3), Fraction(2, 3)])
+    >>> shares_or_mean([Fraction(1), 0], rows, 2)
+    [Fraction(1, 1), Fraction(0, 1)]
     """
-    return shares(scores) if sum(scores) else soft(supports, n_classes)
+    found = shares(scores)
+    tied = [k for k in range(n_classes) if found[k] == max(found)]
+    means = soft(supports, n_classes)
+    of_means = sum(means[k] for k in tied)
+    if len(tied) > 1 and of_means > 0:
+        together = sum(found[k] for k in tied)
+        for k in tied:
+            found[k] = together * Fraction(means[k]) / of_means
+    return found
 
 
 def class_by_class(
@@ -271,7 +281,7 @@ def product(
             scores[k] *= max(row[k], floor)
             if priors is not None and r > 0:
                 scores[k] /= priors[k]
-    return shares_or_mean(scores, supports, n_classes)
+    return shares(scores) if sum(scores) else soft(supports, n_classes)
 
 
 # -- naive Bayes and model averaging ---------------------------------------------------------------

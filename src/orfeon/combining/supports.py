@@ -4,10 +4,11 @@ Supports are how much each member says for each class: probabilities, as a rule.
 in whom they hear. The mean hears everyone, the product lets anyone veto, the largest and the least
 hear the most extreme member, the median and the trimmed mean leave extreme members out.
 
-With supports that are all 0 or 1, as of trees grown to the end, the product is the plurality vote.
-The largest support is then 1 for each class that anyone votes for, and the first of them wins: that
-rule is for members that are seldom certain. Where a rule leaves nothing to any class, because each
-has a veto against it, the mean supports decide.
+Classes that are tied for the first place by the largest, the least, the middle or the trimmed mean
+part what they have in proportion to their mean supports; so it is where each class has a veto
+against it, and nothing is left to any. With supports that are all 0 or 1, as of trees grown to the
+end, the product is the plurality vote, and the largest support is 1 for each class that anyone
+votes for: there the means decide.
 
 Members are taken at their word for classes of equal prior probability, as these rules are mostly
 used.
@@ -216,12 +217,27 @@ class _Extreme(CombiningRule, RunningDecider):
 
 
 def _conclude_or_mean(values: Floats, said: Floats, n_classes: int) -> Floats:
-    """What is said for each class as shares, the mean supports where it is nothing."""
+    """What is said for each class as shares; classes tied for the first place go by their means."""
     shares = conclude(values, n_classes)
-    if n_classes:
-        vetoed = row_sums(values) == 0
-        shares[vetoed] = Average().shares(said[:, vetoed], n_classes)
+    if n_classes == 0:
+        return shares
+    tied = shares.max(axis=1, keepdims=True) - shares <= _TIED
+    rows = np.flatnonzero(np.count_nonzero(tied, axis=1) > 1)
+    if len(rows):
+        among = tied[rows]
+        means = np.where(among, _mean_shares(said[:, rows], n_classes), 0.0)
+        of_tied = row_sums(np.where(among, shares[rows], 0.0))
+        parted = divide(means, row_sums(means)) * of_tied[:, None]
+        # Nothing may be said for any of those tied: they keep what they have.
+        shares[rows] = np.where(among & ~np.isnan(parted), parted, shares[rows])
     return shares
+
+
+def _mean_shares(said: Floats, n_classes: int) -> Floats:
+    """Shares of the mean supports; quickly where all members say something."""
+    if np.isnan(said[:, :, 0]).any():
+        return Average()._decide(said, n_classes)
+    return conclude(said.sum(axis=0) / len(said), n_classes)
 
 
 @dataclass(frozen=True)
