@@ -184,6 +184,7 @@ class ModelAveraging(CombiningRule):
     reads: ClassVar[Reads] = "supports"
     learns: ClassVar[bool] = True
     task: ClassVar[Task] = "both"
+    per_member: ClassVar[tuple[str, ...]] = ("priors", "n_parameters")
 
     def __post_init__(self) -> None:
         if self.likelihood not in ("supports", "errors"):
@@ -192,8 +193,8 @@ class ModelAveraging(CombiningRule):
             )
         check_real(self, "floor", lambda x: 0 < x < 1, "a number above 0 and below 1")
         check_real(self, "temperature", lambda x: x > 0, "a positive number")
-        keep_member_numbers(self, "priors", zero=False)
-        keep_member_numbers(self, "n_parameters")
+        keep_member_numbers(self, "priors", positive="all")
+        keep_member_numbers(self, "n_parameters", positive="none")
 
     def _learn(self, examples: LabelledAnswers) -> ModelPosterior:
         members = range(examples.n_members)

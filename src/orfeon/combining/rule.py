@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -139,6 +139,53 @@ class Decider(ABC):
         for decided in self._decide_in_stages(self._read_numbers(said), 0):
             yield decided[:, 0]
 
+    def decide(self, said: npt.NDArray[Any], n_classes: int) -> Floats:
+        """:meth:`shares` or :meth:`predict` of answers that are known to be in order.
+
+        It is for answers that members of ours have just given: nothing is checked.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_members, n_rows) or (n_members, n_rows, n_classes)
+            Votes of whole numbers, from -1 on; or float64 supports; or float64 predictions where
+            there are no classes. Of as many members as the decider is for.
+        n_classes : int
+            Number of classes, 0 in regression.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes) or (n_rows,)
+            Shares, or numbers.
+        """
+        if n_classes == 0:
+            return self._decide(said[:, :, None], 0)[:, 0]
+        return self._decide(said, n_classes)
+
+    def decide_in_stages(
+        self, parts: Iterable[npt.NDArray[Any]], n_classes: int
+    ) -> Iterator[Floats]:
+        """:meth:`decide` of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        parts : iterable of ndarray
+            Answers as for :meth:`decide`, of the first few members, of the next few, and so on;
+            the next part is asked for when the stages of the one before are done.
+        n_classes : int
+            Number of classes, 0 in regression.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes) or (n_rows,)
+            Shares, or numbers.
+        """
+        said = np.concatenate(list(parts))
+        if n_classes:
+            yield from self._decide_in_stages(said, n_classes)
+        else:
+            for decided in self._decide_in_stages(said[:, :, None], 0):
+                yield decided[:, 0]
+
     def subset(self, indices: Any) -> Decider:
         """The decider of some of the members.
 
@@ -220,6 +267,34 @@ class CombiningRule(ABC):
     learns: ClassVar[bool] = False
     #: What it can decide.
     task: ClassVar[Task]
+    #: Options that have a number for each member.
+    per_member: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no option says anything of single members, such as their weights."""
+        return all(getattr(self, name) is None for name in self.per_member)
+
+    def subset(self, indices: Any) -> Self:
+        """The rule for some of the members.
+
+        Parameters
+        ----------
+        indices : sequence of int, or mask
+            Which members, in the order in which their answers will come.
+
+        Returns
+        -------
+        CombiningRule
+            With the options of these members; the rule itself, if it has none of single members.
+        """
+        given = {name: getattr(self, name) for name in self.per_member}
+        cut = {
+            name: [numbers[i] for i in members_at(indices, len(numbers))]
+            for name, numbers in given.items()
+            if numbers is not None
+        }
+        return replace(self, **cut) if cut else self
 
     def learn(self, said: Any, y: Any, n_classes: int, weights: Any = None) -> Decider:
         """Learn from answers on examples that the members were not trained on.
@@ -332,6 +407,8 @@ def rules_for(task: Task) -> tuple[str, ...]:
     >>> rules_for("regression")
     ('weighted', 'mean', 'max', 'min', 'median', 'trimmed_mean', 'model_averaging')
     """
+    if task not in ("classification", "regression"):
+        raise ValueError(f'task={task!r} is not allowed; use "classification" or "regression".')
     return tuple(name for name in RULES if _class(name).task in ("both", task))
 
 
@@ -378,7 +455,9 @@ def check_real(
         raise ValueError(f"{name}={value!r} is not allowed; use {allowed}.")
 
 
-def keep_member_numbers(rule: CombiningRule, name: str, *, zero: bool = True) -> None:
+def keep_member_numbers(
+    rule: CombiningRule, name: str, *, positive: Literal["all", "one", "none"] = "one"
+) -> None:
     """Keep an option of a rule that has a number for each member as a tuple.
 
     Parameters
@@ -387,8 +466,8 @@ def keep_member_numbers(rule: CombiningRule, name: str, *, zero: bool = True) ->
         The rule.
     name : str
         The option; None is left as it is.
-    zero : bool, default=True
-        Whether some of the numbers, not all, may be zero.
+    positive : {"all", "one", "none"}, default="one"
+        Which of the numbers must be positive, at least; the others may be zero.
 
     Examples
     --------
@@ -409,10 +488,12 @@ def keep_member_numbers(rule: CombiningRule, name: str, *, zero: bool = True) ->
     except (TypeError, ValueError):
         numbers = np.empty(0)
     allowed = numbers.ndim == 1 and np.isfinite(numbers).all() and (numbers >= 0).all()
-    if not allowed or not (numbers.any() if zero else len(numbers) and numbers.all()):
-        which = "none negative and one positive" if zero else "all positive"
+    enough = {"all": numbers.all(), "one": numbers.any(), "none": True}
+    if not allowed or not len(numbers) or not enough[positive]:
+        which = {"all": "all positive", "one": "none negative and one positive"}
         raise ValueError(
-            f"{name}={given!r} is not allowed; use a finite number for each member, {which}."
+            f"{name}={given!r} is not allowed; use a finite number for each member, "
+            f"{which.get(positive, 'none negative')}."
         )
     object.__setattr__(rule, name, tuple(numbers.tolist()))
 

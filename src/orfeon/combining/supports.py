@@ -126,6 +126,7 @@ class Mean(CombiningRule):
     name: ClassVar[str] = "mean"
     reads: ClassVar[Reads] = "supports"
     task: ClassVar[Task] = "regression"
+    per_member: ClassVar[tuple[str, ...]] = ("weights",)
 
     def __post_init__(self) -> None:
         keep_member_numbers(self, "weights")

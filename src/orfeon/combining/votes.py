@@ -156,6 +156,7 @@ class Plurality(CombiningRule):
     name: ClassVar[str] = "plurality"
     reads: ClassVar[Reads] = "votes"
     task: ClassVar[Task] = "classification"
+    per_member: ClassVar[tuple[str, ...]] = ("weights",)
 
     def __post_init__(self) -> None:
         keep_member_numbers(self, "weights")
