@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, PrunedClassifier
+from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, PrunedClassifier, prune
 from orfeon.combining import combine
 from orfeon.combining.naive_bayes import NaiveBayes
 from orfeon.combining.rule import as_combining_rule, rules_for
@@ -153,6 +153,39 @@ def test_supports():
 # -- bad input ------------------------------------------------------------------------------------
 
 
+def test_a_rule_does_not_learn_from_what_members_remember():
+    bag = CLASSIFIERS["ours"].fit(X, Y)
+    with pytest.raises(ValueError, match="was trained on these very examples, so that rule='wei"):
+        combine(bag, X, Y, rule="weighted")
+    turn = np.random.default_rng(0).permutation(len(Y))
+    with pytest.raises(ValueError, match=r'on="out_of_bag"; or train it with combine='):
+        combine(bag, X[turn], Y[turn], rule="naive_bayes")
+    few = prune(bag, X, Y, keep=[3, 1])
+    with pytest.raises(ValueError, match="was trained on these very examples"):
+        combine(few, X, Y, rule="weighted")
+
+
+def test_pruned_members_still_know_what_they_left_out():
+    bag = CLASSIFIERS["ours"].fit(X, Y)
+    few = prune(prune(bag, X, Y, keep=[3, 1, 5]), X, Y, keep=[2, 0])
+    np.testing.assert_array_equal(few.in_bag(X, Y), bag.in_bag(X, Y)[[5, 3]])
+    whole = combine(bag, X, Y, rule="weighted", on="out_of_bag").decider.subset([5, 3])
+    found = combine(few, X, Y, rule="weighted", on="out_of_bag").decider
+    np.testing.assert_array_equal(found.weights, whole.weights)
+
+
+def test_the_usual_rule_is_that_of_the_task():
+    rows, target = make_friedman1(40, random_state=0)
+    bag = BaggingRegressor(n_estimators=4, random_state=0).fit(rows, target)
+    np.testing.assert_allclose(combine(bag).predict(rows), bag.predict(rows))
+    assert combine(VOTES, no_vote="?").rule.name == "majority"
+    assert combine([[1.5, 2.0], [0.5, 1.0]]).predict([[1.5, 2.0], [0.5, 1.0]]).tolist() == [
+        1.0,
+        1.5,
+    ]
+    assert combine(np.full((2, 3, 2), 0.5)).rule.name == "soft"
+
+
 def test_what_is_refused():
     bag = CLASSIFIERS["ours"].fit(X, Y)
     with pytest.raises(ValueError, match="rule='weighted' learns from labelled examples"):
@@ -166,7 +199,11 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="rule='soft' combines class supports, and votes are"):
         combine(VOTES, rule="soft")
     with pytest.raises(ValueError, match="rule='majority' counts votes, and supports of shape"):
-        combine(np.full((2, 3, 2), 0.5))
+        combine(np.full((2, 3, 2), 0.5), rule="majority")
+    with pytest.raises(ValueError, match="y has 2 values and X has 3 rows"):
+        combine(np.full((2, 3, 2), 0.5), y=[0, 1], rule="soft")
+    with pytest.raises(ValueError, match="has weights of 2 members, and there are 3"):
+        combine(VOTES, rule="majority", weights=[1, 1])
     with pytest.raises(ValueError, match=r"supports has 2 classes and y has 3: \[0, 1, 2\]"):
         combine(np.full((2, 3, 2), 0.5), y=[0, 1, 2], rule="soft")
     with pytest.raises(ValueError, match="rule='loudest' is not known; rules are majority"):

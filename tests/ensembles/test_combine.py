@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import clone, is_regressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeRegressor
 from tests.shared import public_estimators
 
 from orfeon import (
@@ -27,8 +28,8 @@ from orfeon import (
 )
 from orfeon.combining.naive_bayes import NaiveBayes
 from orfeon.combining.rule import as_combining_rule, rules_for
-from orfeon.combining.supports import TrimmedMean
-from orfeon.combining.votes import Weighted
+from orfeon.combining.supports import Mean, Soft, TrimmedMean
+from orfeon.combining.votes import Majority, Plurality, Weighted
 from orfeon.datasets import make_friedman1, make_twonorm, make_waveform
 
 X, Y = make_waveform(90, random_state=0)
@@ -342,3 +343,117 @@ def test_boosting_has_no_decider_of_its_own():
     boosted = AdaBoostClassifier(SMALL, 5, random_state=0).fit(X, Y)
     with pytest.raises(AttributeError, match='combine="own" decides as AdaBoostClassifier does'):
         _ = boosted.decider_
+
+
+# -- rules as objects, copies, failures -----------------------------------------------------------
+
+
+def test_options_of_a_rule_count_inside_too():
+    """A member of a hundred votes decides alone."""
+    weights = [100] + [1] * 10
+    for rule in (Majority(weights=weights), Plurality(weights=weights), Soft(weights=weights)):
+        bag = BaggingClassifier(n_estimators=11, combine=rule, random_state=0).fit(X, Y)
+        expected = bag.members_.subset([0]).votes(bag._rows(X))[0]
+        np.testing.assert_array_equal(bag.predict(X), expected)
+        *_, last = bag.staged_predict(X)
+        np.testing.assert_array_equal(last, expected)
+    numbers = BaggingRegressor(n_estimators=11, combine=Mean(weights=weights), random_state=0)
+    numbers.fit(Z, TARGET)
+    expected = np.average(numbers.predictions(Z), axis=0, weights=weights)
+    np.testing.assert_allclose(numbers.predict(Z), expected, rtol=1e-12)
+    boosted = AdaBoostClassifier(SMALL, 3, combine=Majority(weights=[5, 1, 1]), random_state=0)
+    np.testing.assert_array_equal(boosted.fit(X, Y).predict(X), boosted.votes(X)[0])
+
+
+def test_out_of_bag_estimates_mind_the_options():
+    weights = [1000] + [1] * 29
+    ours = BaggingClassifier(
+        SMALL, 30, combine=Majority(weights=weights), oob_score=True, random_state=0
+    ).fit(X, Y)
+    plain = clone(ours).set_params(combine="majority").fit(X, Y)
+    first = ours.oob_votes_[0] >= 0
+    decided = ours.oob_decision_function_.argmax(axis=1)
+    np.testing.assert_array_equal(decided[first], ours.oob_votes_[0][first])
+    assert ours.oob_error_ != plain.oob_error_
+
+
+def test_a_rule_for_another_number_of_members_is_refused_by_fit():
+    with pytest.raises(ValueError, match="has weights of 2 members, and there are 11"):
+        BaggingClassifier(n_estimators=11, combine=Majority(weights=[1, 2])).fit(X, Y)
+    with pytest.raises(ValueError, match="has weights of 2 members, and there are 5"):
+        AdaBoostClassifier(SMALL, 5, combine=Majority(weights=[1, 2])).fit(X, Y)
+
+
+def test_rule_objects_of_another_task_are_refused_by_fit():
+    with pytest.raises(ValueError, match="rule='mean' is for regression"):
+        BaggingClassifier(combine=Mean()).fit(X, Y)
+    with pytest.raises(ValueError, match="rule='soft' is for classification"):
+        BaggingRegressor(combine=Soft()).fit(Z, TARGET)
+
+
+def test_a_fit_that_fails_late_leaves_the_ensemble_as_it_was():
+    bag = BaggingClassifier(SMALL, 10, combine="weighted", random_state=0).fit(X, Y)
+    shares = bag.predict_proba(X)
+    bag.set_params(n_estimators=5)
+    with pytest.raises(ValueError, match="all examples are copies of 1 sample"):
+        bag.fit(X[[0, 0, 0]], Y[[0, 0, 0]])
+    np.testing.assert_array_equal(bag.predict_proba(X), shares)
+
+
+@pytest.mark.parametrize("rule", ["majority", "naive_bayes"])
+def test_a_copy_of_an_example_is_that_example_out_of_bag(rule):
+    """Labels are tossed; whoever saw a copy knows the label, and is not asked."""
+    rng = np.random.default_rng(4)
+    rows, labels = rng.normal(size=(100, 3)), rng.integers(0, 2, 100)
+    forest = RandomForestClassifier(500, combine=rule, oob_score=True, random_state=0)
+    forest.set_params(bootstrap=True, max_samples=0.5)
+    copied = clone(forest).fit(np.tile(rows, (4, 1)), np.tile(labels, 4))
+    weighted = clone(forest).fit(rows, labels, np.full(100, 4))
+    assert copied.oob_error_ == pytest.approx(weighted.oob_error_)
+    assert 0.3 < copied.oob_error_ < 0.7
+
+
+def test_out_of_bag_errors_are_those_of_the_rule_that_was_learnt():
+    ours = BaggingClassifier(
+        SMALL, 60, combine="weighted", oob_score=True, class_weight={0: 1, 1: 1e6, 2: 1},
+        max_samples=0.5, random_state=0,
+    )  # fmt: skip
+    scaled = [clone(ours).fit(X, Y, np.full(len(Y), unit)) for unit in (1.0, 0.001)]
+    assert scaled[0].oob_error_ == scaled[1].oob_error_
+    bayes = clone(ours).set_params(combine="naive_bayes").fit(X, Y)
+    learnt = bayes.decider_.shares(bayes.oob_votes_, 3).argmax(axis=1)
+    told = bayes.oob_decision_function_.argmax(axis=1)
+    assert abs((learnt == 1).mean() - (told == 1).mean()) < 0.1
+
+
+def test_warnings_point_at_the_line_of_the_user():
+    bag = BaggingClassifier(SMALL, 2, oob_score=True, random_state=0)
+    with pytest.warns(UserWarning, match="seen by every member") as caught:
+        bag.fit(X, Y)
+    assert caught[0].filename == __file__
+    few = RandomForestClassifier(2, oob_score=True, random_state=0)
+    with pytest.warns(UserWarning, match="seen by every member") as caught:
+        few.fit(X, Y)
+    assert caught[0].filename == __file__
+
+
+def test_members_drawn_from_other_examples_have_no_say_and_it_says_so():
+    bag = BaggingClassifier(SMALL, 5, combine="weighted", warm_start=True, random_state=0)
+    bag.fit(X[:60], Y[:60]).set_params(n_estimators=10)
+    with pytest.warns(UserWarning, match="combine='weighted' gives them no say"):
+        bag.fit(X, Y)
+    assert (bag.decider_.weights[:5] == 0).all()
+    assert (bag.decider_.weights[5:] != 0).all()
+
+
+def test_what_was_learnt_of_other_members_is_forgotten():
+    parts = PartitionedClassifier(n_partitions=3, combine="weighted", random_state=0).fit(X, Y)
+    parts.set_params(combine="majority").partial_fit(X, Y).set_params(combine="weighted")
+    with pytest.raises(ValueError, match="call fit again"):
+        parts.predict(X)
+
+
+def test_one_row_alone_has_the_bits_it_has_among_others():
+    bag = BaggingRegressor(DecisionTreeRegressor(max_depth=4), 50, random_state=0).fit(Z, TARGET)
+    alone = [bag.predict(Z[i : i + 1])[0] for i in range(len(Z))]
+    np.testing.assert_array_equal(alone, bag.predict(Z))

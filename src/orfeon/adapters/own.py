@@ -15,6 +15,7 @@ from orfeon.adapters.base import FittedEnsemble, Floats, Integers, Mask
 from orfeon.ensembles.combination import seen_with_copies
 from orfeon.ensembles.leaving_out import LeavingOut
 from orfeon.ensembles.partitioned import PartitionedClassifier, PartitionedRegressor
+from orfeon.ensembles.training_set import origin_of
 from orfeon.ensembles.units import hash_rows
 from orfeon.ensembles.warm_start import CHOSEN
 from orfeon.seeding import Purpose, branch
@@ -89,6 +90,8 @@ class OwnEnsemble(FittedEnsemble):
             smaller.warm_start = False
         # A member's place no longer says what it was drawn from: it is not drawn again, and
         # members that are added later have generators of their own.
+        before = origin_of(self.ensemble)
+        smaller._origin = before._replace(members=tuple(before.members[t] for t in index))
         smaller._history = [(range(len(index)), CHOSEN)]
         smaller._sequence = branch(self.ensemble._sequence, Purpose.MEMBERS_AFTER_A_SUBSET)
         return smaller

@@ -208,6 +208,7 @@ class BoostedEnsemble(Ensemble):
         with restored_on_failure(self):
             self.estimator_ = self._base()
             self._check_base()
+            self._check_rule()
             data, examples = self._read_all(X, y, sample_weight)
             first = before.check(self, self._n_members)
             if first:
@@ -229,6 +230,7 @@ class BoostedEnsemble(Ensemble):
             self._history = [(range(len(self.members_)), examples.digest)]
             self._forget_decider()
             self._learn_by_folds(X, y, sample_weight)
+            self._check_decider()
             # What goes on from here needs the weights; what does not need not carry them.
             self._run = run if self.warm_start else None
             self._made_by = self._run_settings()

@@ -177,7 +177,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
     def _member(self, index: int) -> Any:
         given = {name: getattr(self, name) for name in OF_TREES}
         # Within a committee nothing is learnt: trees vote, or their shares are averaged.
-        within = "soft" if self._rule_name == "soft" else "majority"
+        within = "soft" if self._simple_rule == "soft" else "majority"
         committee = BoostingIGPClassifier(self.n_estimators, **given, combine=within)
         committee.members_ = self.members_.committees[index]
         self._hand_over(committee)

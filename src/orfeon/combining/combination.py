@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import column_or_1d
+from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils.validation import _num_samples
 
 from orfeon.adapters import FittedEnsemble, adapt
 from orfeon.combining.rule import CombiningRule, Decider, as_combining_rule
 from orfeon.ensembles.combination import only_left_out
+from orfeon.ensembles.training_set import was_trained_on
 from orfeon.tabular import check_length, class_codes, relative_weights
 from orfeon.votes.selection import (
     NO_VOTE,
@@ -25,6 +27,9 @@ from orfeon.votes.selection import (
 from orfeon.votes.source import On, can_be_asked, codes_of_labels
 
 Floats = npt.NDArray[np.float64]
+
+#: Answers that are held at once.
+_ANSWERS = 1 << 23
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +80,7 @@ class Combination:
         """
         if self.classes is None:
             raise AttributeError("members that predict numbers have no shares of classes.")
-        return self.decider.shares(self._said(X), len(self.classes))
+        return self._decide(X)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """What is decided.
@@ -91,7 +96,7 @@ class Combination:
             Classes, the first of those that are tied; or numbers.
         """
         if self.classes is None:
-            return self.decider.predict(self._said(X))
+            return self._decide(X)
         return np.asarray(self.classes[np.argmax(self.predict_proba(X), axis=1)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -114,12 +119,25 @@ class Combination:
         score = r2_score if self.classes is None else accuracy_score
         return float(score(y, self.predict(X), sample_weight=sample_weight))
 
-    def _said(self, X: Any) -> npt.NDArray[Any]:
-        if self.ensemble is not None:
-            return _ask(self.ensemble, X, self.rule)
-        if np.ndim(X) == 3:
-            return np.asarray(X, dtype=np.float64)
-        return _codes(X, self.classes, self.no_vote)
+    def _decide(self, X: Any) -> Floats:
+        """Shares or numbers; members are asked about some of the rows at a time."""
+        if self.ensemble is None:
+            if np.ndim(X) == 3:
+                return self._conclude(np.asarray(X, dtype=np.float64))
+            return self._conclude(_codes(X, self.classes, self.no_vote))
+        X = X if hasattr(X, "shape") or isinstance(X, list) else np.asarray(X)
+        n_rows = _num_samples(X)
+        step = max(1, _ANSWERS // (self.ensemble.n_members * max(self.ensemble.n_classes, 1)))
+        if n_rows <= step:
+            return self._conclude(_ask(self.ensemble, X, self.rule))
+        parts = [np.arange(a, min(a + step, n_rows)) for a in range(0, n_rows, step)]
+        said = (_ask(self.ensemble, _safe_indexing(X, part), self.rule) for part in parts)
+        return np.concatenate([self._conclude(one) for one in said])
+
+    def _conclude(self, said: npt.NDArray[Any]) -> Floats:
+        if self.classes is None:
+            return self.decider.predict(said)
+        return self.decider.shares(said, len(self.classes))
 
 
 def combine(
@@ -127,7 +145,7 @@ def combine(
     X: Any = None,
     y: Any = None,
     *,
-    rule: str | CombiningRule = "majority",
+    rule: str | CombiningRule | None = None,
     on: On = "examples",
     sample_weight: Any = None,
     no_vote: Any = None,
@@ -148,10 +166,11 @@ def combine(
     y : array of shape (n_examples,), optional
         Their labels or targets. Rules that do not learn need neither; with supports, ``y`` says
         what the classes are called.
-    rule : str or CombiningRule, default="majority"
-        "majority", "plurality", "weighted", "soft", "product", "max", "min", "median",
-        "trimmed_mean", "naive_bayes" or "model_averaging"; for numbers "mean", "weighted", "max",
-        "min", "median", "trimmed_mean" or "model_averaging". Or a rule with its options.
+    rule : str or CombiningRule, optional
+        For classes "majority", which is the default, "plurality", "weighted", "naive_bayes", and
+        over supports "soft", "product", "max", "min", "median", "trimmed_mean" and
+        "model_averaging"; for numbers "mean", which is the default, "weighted", "max", "min",
+        "median", "trimmed_mean" and "model_averaging". Or a rule with its options.
     on : {"examples", "out_of_bag"}, default="examples"
         Whether all members are asked about all of these examples, which they must not have been
         trained on; or they are the training set, and members are asked about those they did not
@@ -185,8 +204,12 @@ def combine(
     >>> round(weighted.score(X_new, y_new), 3), weighted.decider.weights.shape
     (0.934, (50,))
     """
-    chosen = as_combining_rule(rule, **options)
-    if chosen.learns and y is None:
+    chosen = (
+        None
+        if rule is None and not options
+        else as_combining_rule(rule if rule is not None else "", **options)
+    )
+    if chosen is not None and chosen.learns and y is None:
         raise ValueError(
             f"rule={chosen.name!r} learns from labelled examples that the members were not trained "
             "on: give their labels as y."
@@ -206,17 +229,37 @@ def combine(
     return _of_answers(members_or_votes, chosen, y, sample_weight, no_vote, task)
 
 
+def _by_default(rule: CombiningRule | None, n_classes: int, usual: str) -> CombiningRule:
+    """The rule given, or the usual one for classes, or the mean of numbers."""
+    return as_combining_rule(usual if n_classes else "mean") if rule is None else rule
+
+
+def _checked(decider: Decider, rule: CombiningRule, n_members: int) -> Decider:
+    if decider.n_members not in (None, n_members):
+        raise ValueError(
+            f"rule={rule!r} has weights of {decider.n_members} members, and there are {n_members}."
+        )
+    return decider
+
+
 def _ask(ensemble: FittedEnsemble, X: Any, rule: CombiningRule) -> npt.NDArray[Any]:
     by_votes = ensemble.n_classes == 0 or rule.reads == "votes"
     return ensemble.answers(X) if by_votes else ensemble.supports(X)
 
 
 def _of_ensemble(
-    ensemble: FittedEnsemble, rule: CombiningRule, X: Any, y: Any, sample_weight: Any, on: On
+    ensemble: FittedEnsemble,
+    given: CombiningRule | None,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    on: On,
 ) -> Combination:
     n_classes = ensemble.n_classes
+    rule = _by_default(given, n_classes, "majority")
     if not rule.learns:
-        return Combination(rule, rule.learn(None, None, n_classes), ensemble.classes, ensemble)
+        decider = _checked(rule.learn(None, None, n_classes), rule, ensemble.n_members)
+        return Combination(rule, decider, ensemble.classes, ensemble)
     said, target, weights = _held_out(ensemble, rule, X, y, sample_weight, on)
     decider = rule.learn(said, target, n_classes, relative_weights(weights))
     return Combination(rule, decider, ensemble.classes, ensemble)
@@ -240,12 +283,22 @@ def _held_out(
     if on == "out_of_bag":
         out = ensemble.out_of_bag(X, labels, sample_weight)
         said = only_left_out(said, out, ensemble.n_classes)
+    elif was_trained_on(ensemble.ensemble, X, y, sample_weight):
+        raise ValueError(
+            f"the {type(ensemble.ensemble).__name__} was trained on these very examples, so that "
+            f"rule={rule.name!r} would learn how well members remember. Give examples that are new "
+            'to it, or on="out_of_bag"; or train it with combine=, which finds honest answers '
+            "itself."
+        )
     weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight)
     return said[:, counts], target[counts], weights[counts]
 
 
-def _of_supports(supports: Any, rule: CombiningRule, y: Any, sample_weight: Any) -> Combination:
+def _of_supports(
+    supports: Any, wanted: CombiningRule | None, y: Any, sample_weight: Any
+) -> Combination:
     given = np.asarray(supports, dtype=np.float64)
+    rule = _by_default(wanted, given.shape[2], "soft")
     if rule.reads != "supports":
         raise ValueError(
             f"rule={rule.name!r} counts votes, and supports of shape {given.shape} are given; give "
@@ -259,11 +312,19 @@ def _of_supports(supports: Any, rule: CombiningRule, y: Any, sample_weight: Any)
             "class must be among y."
         )
     codes = None if y is None else class_codes(column_or_1d(y), classes)
-    return Combination(rule, rule.learn(given, codes, n_classes, sample_weight), classes)
+    if codes is not None:
+        check_length(codes, given.shape[1])
+    decider = rule.learn(given, codes, n_classes, sample_weight)
+    return Combination(rule, _checked(decider, rule, len(given)), classes)
 
 
 def _of_answers(
-    answers: Any, rule: CombiningRule, y: Any, sample_weight: Any, no_vote: Any, task: Task | None
+    answers: Any,
+    wanted: CombiningRule | None,
+    y: Any,
+    sample_weight: Any,
+    no_vote: Any,
+    task: Task | None,
 ) -> Combination:
     if y is None:
         said, absent = read_matrix(answers, no_vote)
@@ -273,14 +334,16 @@ def _of_answers(
     else:
         read = read_selection(answers, y, sample_weight, no_vote=no_vote, task=task)
         classes = read.classes
+    n_classes = 0 if classes is None else len(classes)
+    rule = _by_default(wanted, n_classes, "majority")
     if classes is not None and rule.reads == "supports":
         raise ValueError(
             f"rule={rule.name!r} combines class supports, and votes are given; give supports of "
             'shape (n_members, n_examples, n_classes), or task="regression" if they are numbers.'
         )
-    n_classes = 0 if classes is None else len(classes)
     if not rule.learns:
-        return Combination(rule, rule.learn(None, None, n_classes), classes, no_vote=no_vote)
+        decider = _checked(rule.learn(None, None, n_classes), rule, np.shape(answers)[0])
+        return Combination(rule, decider, classes, no_vote=no_vote)
     # Examples that nobody votes on are no use for an order, but they tell how frequent classes are.
     labels = column_or_1d(y)
     target = np.asarray(labels, float) if classes is None else class_codes(labels, classes)

@@ -447,7 +447,7 @@ def _read(ensemble: Any, X: Any) -> _Panel:
 def _how(ensemble: Any) -> str:
     """Whether an ensemble counts votes or sums supports; other rules cannot be decided early."""
     combine = getattr(ensemble, "combine", "majority")
-    name = combine if isinstance(combine, str) else combine.name
+    name = getattr(ensemble, "_simple_rule", "majority")
     if name == "soft":
         return "soft"
     if name not in ("majority", "plurality", "own"):

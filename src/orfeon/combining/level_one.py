@@ -9,7 +9,6 @@ already may be asked about examples that are new to them.
 from __future__ import annotations
 
 import warnings
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +20,7 @@ from sklearn.utils.validation import _num_samples
 from orfeon.adapters import adapt
 from orfeon.combining.composition import Units, is_frozen
 from orfeon.combining.fitting import Method
-from orfeon.ensembles.ensemble import Ensemble
+from orfeon.ensembles.training_set import was_trained_on
 from orfeon.tabular import class_codes
 
 Floats = npt.NDArray[np.float64]
@@ -336,16 +335,7 @@ def check_unseen(name: str, estimator: Any, X: Any, y: Any, sample_weight: Any) 
     ...
     ValueError: bag was fitted to these very examples: ...
     """
-    ensemble = inside(estimator)
-    history = getattr(ensemble, "_history", None)
-    if not isinstance(ensemble, Ensemble) or not history:
-        return
-    try:
-        _, examples = copy(ensemble)._read_all(X, y, sample_weight)
-    except (TypeError, ValueError):  # another table: it cannot be the training set
-        return
-    key_of = getattr(ensemble, "_drawing_key", lambda given: given.digest)
-    if any(key.split(",")[0] == key_of(examples) for _, key in history):
+    if was_trained_on(inside(estimator), X, y, sample_weight):
         raise ValueError(
             f"{name} was fitted to these very examples: what it says of them is no level-1 data. "
             'Give examples that are new to it, or cv="out_of_bag" where its members leave examples '

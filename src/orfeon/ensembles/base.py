@@ -6,7 +6,6 @@ and what its base learner is; everything else is here.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from numbers import Integral
@@ -31,6 +30,7 @@ from orfeon.seeding import seed_sequence
 from orfeon.tabular import are_counts
 from orfeon.trees.base import BaseTree
 from orfeon.trees.limits import LIMITS
+from orfeon.warning import warn_user
 
 Floats = npt.NDArray[np.float64]
 
@@ -113,8 +113,10 @@ class IndependentEnsemble(Ensemble):
         """
         before = Before.of(self)
         with restored_on_failure(self):
+            self.__dict__.pop("_origin", None)
             self.estimator_ = self._base()
             self._check_base()
+            self._check_rule()
             data, examples = self._read_all(X, y, sample_weight)
             first = before.check(self, self._n_members)
             if not first:
@@ -123,23 +125,24 @@ class IndependentEnsemble(Ensemble):
             self._history = [*before.history, (members, self._drawing_key(examples))]
             self._check_weights(examples)
             self._prepare(examples, members)
-        recipe = Recipe(examples, self._perturb, self._sequence, self._leaves_out())
-        with report_progress(
-            self, len(members), self.verbose, X=X, y=y, sample_weight=sample_weight
-        ) as progress:
-            blocks = self._train(data, recipe, members, progress)
-            parts = [block.members for block in blocks if block.members is not None]
-            self.members_ = concatenate([before.members, *parts] if first else parts)
-            if len(self.members_) < members.stop:  # a callback, or the method itself, ended it
-                came = range(first, len(self.members_))
-                self._history[-1] = (came, f"{self._history[-1][1]}, ended early")
-            seen = None
-            if recipe.keep_seen:
-                earlier = self._seen_before(recipe)
-                seen = np.concatenate([*earlier, *(block.seen for block in blocks)])
-            self._forget_decider()
-            self._finish(data, recipe, seen)
-            self._learn_by_folds(X, y, sample_weight)
+            recipe = Recipe(examples, self._perturb, self._sequence, self._leaves_out())
+            with report_progress(
+                self, len(members), self.verbose, X=X, y=y, sample_weight=sample_weight
+            ) as progress:
+                blocks = self._train(data, recipe, members, progress)
+                parts = [block.members for block in blocks if block.members is not None]
+                self.members_ = concatenate([before.members, *parts] if first else parts)
+                if len(self.members_) < members.stop:  # a callback, or the method itself, ended it
+                    came = range(first, len(self.members_))
+                    self._history[-1] = (came, f"{self._history[-1][1]}, ended early")
+                seen = None
+                if recipe.keep_seen:
+                    earlier = self._seen_before(recipe)
+                    seen = np.concatenate([*earlier, *(block.seen for block in blocks)])
+                self._forget_decider()
+                self._finish(data, recipe, seen)
+                self._learn_by_folds(X, y, sample_weight)
+                self._check_decider()
         return self
 
     def _train(
@@ -170,12 +173,13 @@ class IndependentEnsemble(Ensemble):
         """
         *earlier, (_, key) = self._history
         if any(other != key for _, other in earlier):
-            warnings.warn(
+            learns = ""
+            if getattr(self, "_must_learn", False):
+                learns = f", and combine={getattr(self, 'combine', None)!r} gives them no say"
+            warn_user(
                 "warm_start=True with other examples, or drawn in another way, than before: what "
                 "the earlier members saw of them is not known, so they do not take part in "
-                "out-of-bag estimates.",
-                UserWarning,
-                stacklevel=5,
+                f"out-of-bag estimates{learns}."
             )
         seen = []
         for members, other in earlier:

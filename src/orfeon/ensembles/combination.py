@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
@@ -54,12 +54,16 @@ class CombinesMixin(AskedMixin):
         return None if self._is_own else as_combining_rule(self.combine)
 
     @property
-    def _rule_name(self) -> str:
-        return self.combine if isinstance(self.combine, str) else self.combine.name
+    def _simple_rule(self) -> str:
+        """The name of a rule without options of its own, for which there are shorter ways."""
+        if isinstance(self.combine, str):
+            return self.combine
+        name = self.combine.name
+        return name if self.combine == as_combining_rule(name) else ""
 
     @property
     def _is_own(self) -> bool:
-        return self._rule_name == OWN
+        return self._simple_rule == OWN
 
     @property
     def decider_(self) -> Decider:
@@ -71,7 +75,13 @@ class CombinesMixin(AskedMixin):
                 f'combine="own" decides as {type(self).__name__} does, without a decider_.'
             )
         if not rule.learns:
-            return rule.learn(None, None, self._n_outputs)
+            decider = rule.learn(None, None, self._n_outputs)
+            if decider.n_members not in (None, len(self.members_)):
+                raise ValueError(
+                    f"combine={self.combine!r} has weights of {decider.n_members} members, and "
+                    f"there are {len(self.members_)}."
+                )
+            return decider
         if self._learnt is None or self._learnt[0] != rule:
             raise ValueError(
                 f"combine={self.combine!r} has to learn from answers on examples that the members "
@@ -134,15 +144,31 @@ class CombinesMixin(AskedMixin):
             rule, decider = self._learnt
             self._learnt = rule, decider.subset(index)
 
+    def _check_rule(self) -> None:
+        """Refuse a rule for another task."""
+        rule = self._rule
+        if rule is not None:
+            rule.check(is_regression=is_regressor(self))
+
+    def _check_decider(self) -> None:
+        """Refuse a rule that is made for another number of members."""
+        if self._rule is not None:
+            _ = self.decider_
+
+    def _learning_weights(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
+        """Weights of the examples that a rule learns from: in no unit, with those of classes."""
+        weights = relative_weights(weights)
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is None:
+            return weights
+        classes = self.classes_  # type: ignore[attr-defined]
+        return np.asarray(weights * class_factors(class_weight, classes, y, weights)[y])
+
     def _learn(self, said: npt.NDArray[Any], y: npt.NDArray[Any], weights: Floats) -> None:
         rule = self._rule
         assert rule is not None
-        weights = relative_weights(weights)
-        class_weight = getattr(self, "class_weight", None)
-        if class_weight is not None:
-            classes = self.classes_  # type: ignore[attr-defined]
-            weights = weights * class_factors(class_weight, classes, y, weights)[y]
-        self._learnt = rule, rule.learn(said, y, self._n_outputs, weights)
+        decider = rule.learn(said, y, self._n_outputs, self._learning_weights(y, weights))
+        self._learnt = rule, decider
 
     def _learn_from_left_out(
         self, rows: Any, y: npt.NDArray[Any], weights: Floats, out: npt.NDArray[np.bool_]
@@ -150,9 +176,6 @@ class CombinesMixin(AskedMixin):
         """Learn from what members say of examples that they did not see."""
         rule = self._rule
         assert rule is not None
-        hashes = hash_examples(rows, np.unique(y, return_inverse=True)[1])
-        group = np.unique(hashes, return_inverse=True)[1]
-        out = ~seen_with_copies(~out, group)
         if out.any():  # otherwise folds are taken
             said = self._answers(self.members_, rows, rule.reads)
             self._learn(only_left_out(said, out, self._n_outputs), y, weights)

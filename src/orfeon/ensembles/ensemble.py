@@ -142,6 +142,12 @@ class Ensemble(CallbackSupport, TabularEstimator):
             )
         return None
 
+    def _check_rule(self) -> None:
+        """Refuse a rule that cannot decide here."""
+
+    def _check_decider(self) -> None:
+        """Refuse a rule that is made for another number of members."""
+
     def _forget_decider(self) -> None:
         """Drop what was learnt of other members."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from copy import copy
 from typing import Any, Literal
 
@@ -15,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.ensembles.base import IndependentEnsemble
-from orfeon.ensembles.combination import COUNTS, CombinesMixin
+from orfeon.ensembles.combination import COUNTS, CombinesMixin, seen_with_copies
 from orfeon.ensembles.out_of_bag import (
     OutOfBag,
     left_out,
@@ -24,11 +23,15 @@ from orfeon.ensembles.out_of_bag import (
     out_of_bag_predictions,
 )
 from orfeon.ensembles.perturbation import draw_seed, member_generator
+from orfeon.ensembles.setting_aside import hash_examples
 from orfeon.ensembles.training import Recipe
+from orfeon.ensembles.training_set import origin_of
+from orfeon.ensembles.units import hash_rows
 from orfeon.forest import Forest
 from orfeon.inspection.neighbourhood import forest_weights, proximities
 from orfeon.permutation import PermutationImportances, oob_permutation_importances
 from orfeon.seeding import Purpose, branch
+from orfeon.warning import warn_user
 
 Importance = Literal["impurity", "permutation"]
 
@@ -73,15 +76,18 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         reader = copy(self)
         _, examples = reader._read_all(X, y, sample_weight)
         key = self._drawing_key(examples)
-        if not self._history or any(other != key for _, other in self._history):
+        origin = origin_of(self)
+        if not origin.history or any(other != key for _, other in origin.history):
             raise ValueError(
                 "X, y and sample_weight are not the training set of all members, drawn as the "
                 "parameters say now; what the members saw of them is not known."
             )
+        # Members that were chosen from others are drawn as they were then.
+        reader._sequence, reader._history = origin.sequence, origin.history
         reader._prepare(examples, range(len(self.members_), len(self.members_)))
         counts = np.zeros((len(self.members_), examples.n_given))
-        for t, row in enumerate(counts):
-            rng = member_generator(self._sequence, t)
+        for t, row in zip(origin.members, counts, strict=True):
+            rng = member_generator(origin.sequence, t)
             draw_seed(rng)
             weights = reader._perturb(examples, rng, t).weights
             np.add.at(row, examples.rows, examples.weights if weights is None else weights)
@@ -135,6 +141,10 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         out, one = left_out(seen, examples)
         X = data.X[one] if self._has_trees else _safe_indexing(data, one)
         y = examples.labels[one]
+        # A member that saw a copy of an example has seen it.
+        ranks = np.unique(y, return_inverse=True)[1]
+        hashes = hash_rows(X, ranks) if self._has_trees else hash_examples(X, ranks)
+        out = ~seen_with_copies(~out, np.unique(hashes, return_inverse=True)[1])
         weights = np.bincount(
             np.unique(examples.rows, return_inverse=True)[1], weights=examples.sample_weights
         ).astype(np.float64)
@@ -166,11 +176,9 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
     ) -> None:
         never = int((~out.any(axis=0)).sum())
         if never:
-            warnings.warn(
+            warn_user(
                 f"{never} of {out.shape[1]} examples were seen by every member: they have no "
-                "out-of-bag estimate (NaN). More members, or smaller samples, would give them one.",
-                UserWarning,
-                stacklevel=5,
+                "out-of-bag estimate (NaN). More members, or smaller samples, would give them one."
             )
         estimate = self._estimate(X, y, weights, out)
         if is_classifier(self):
@@ -190,14 +198,15 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
 
     def _estimate(self, X: Any, y: Any, weights: Any, out: Any) -> OutOfBag:
         """What is decided by those members only that did not see an example."""
-        name = self._rule_name
+        name = self._simple_rule
         if name in (*COUNTS, "soft"):
             return out_of_bag_classes(self.members_, X, y, weights, out, name == "soft")
         if name == "mean":
             return out_of_bag_predictions(self.members_, X, y, weights, out)
         assert self._rule is not None
         fold = self._fold_of(X, y, weights)
-        return out_of_bag_by_rule(self.members_, X, y, weights, out, self._rule, fold)
+        learning = self._learning_weights(y, weights)
+        return out_of_bag_by_rule(self.members_, X, y, weights, out, self._rule, fold, learning)
 
     def _keep_classes(self, estimate: OutOfBag, rows: Any, n_given: int) -> None:
         assert estimate.votes is not None

@@ -70,9 +70,7 @@ def left_out(seen: Mask, examples: Examples) -> tuple[Mask, npt.NDArray[np.int64
     --------
     >>> import numpy as np
     >>> from orfeon.ensembles.out_of_bag import left_out
-    >>> from orfeon.combining.rule import CombiningRule, Decider
-    from orfeon.ensembles.combination import only_left_out
-    from orfeon.ensembles.perturbation import Examples
+    >>> from orfeon.ensembles.perturbation import Examples
     >>> examples = Examples(np.zeros(3, int), np.ones(3), 1, 1, rows=np.array([4, 4, 7]), n_given=9)
     >>> left_out(np.array([[False, True, False]]), examples)
     (array([[False,  True]]), array([0, 2]))
@@ -173,6 +171,7 @@ def out_of_bag_by_rule(
     out: Mask,
     rule: CombiningRule,
     fold: npt.NDArray[np.int64],
+    learning_weights: Floats,
 ) -> OutOfBag:
     """Out-of-bag answers combined by a rule, and the error of that.
 
@@ -185,6 +184,8 @@ def out_of_bag_by_rule(
         is not that of examples it has learnt from.
     fold : ndarray of shape (n_rows,)
         Fold of each row.
+    learning_weights : ndarray of shape (n_rows,)
+        Weights of the rows when the rule learns; ``weights`` are those of their errors.
 
     Returns
     -------
@@ -206,7 +207,7 @@ def out_of_bag_by_rule(
         if not out[:, part].any() or (rule.learns and not out[:, rest].any()):
             asked[:, part] = False  # nobody can decide, or nothing can be learnt to decide by
             continue
-        decider = rule.learn(said[:, rest], y[rest], n_classes, weights[rest])
+        decider = rule.learn(said[:, rest], y[rest], n_classes, learning_weights[rest])
         for loss, decided in zip(losses, _stages(decider, said[:, part], n_classes), strict=True):
             wrong = decided.argmax(axis=1) != y[part] if n_classes else decided[:, 0] - y[part]
             loss[part] = np.square(wrong, dtype=np.float64)

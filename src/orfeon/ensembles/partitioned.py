@@ -196,6 +196,7 @@ class _Partitioned(LeavingOut):
         self.members_ = concatenate(parts if begins else [self.members_, *parts])
         self.n_chunks_ += 1
         self._history = []  # there is no one training set any more
+        self._forget_decider()
         self._forget_estimates()
         return self
 

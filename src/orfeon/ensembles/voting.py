@@ -82,9 +82,9 @@ class VotingClassifierMixin(
         ndarray of shape (n_rows, n_classes)
             Shares, in the order of ``classes_``.
         """
-        if self._rule_name in COUNTS:
+        if self._simple_rule in COUNTS:
             return self.vote_shares(X)
-        if self._rule_name == "soft":
+        if self._simple_rule == "soft":
             return self.mean_supports(X)
         return self._decide_by_rule(X)
 
@@ -117,8 +117,8 @@ class VotingClassifierMixin(
         ndarray of shape (n_rows, n_classes)
             Shares.
         """
-        is_soft = self._rule_name == "soft"
-        if not is_soft and self._rule_name not in COUNTS:
+        is_soft = self._simple_rule == "soft"
+        if not is_soft and self._simple_rule not in COUNTS:
             yield from self._staged_by_rule(X)
             return
         rows = self._rows(X)
@@ -185,7 +185,7 @@ class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegres
         ndarray of shape (n_rows,)
             Predictions.
         """
-        if self._rule_name != "mean":
+        if self._simple_rule != "mean":
             return self._decide_by_rule(X)
         rows = self._rows(X)
         return np.asarray(self._ask(self.members_.mean_supports, rows, 0)[:, 0])
@@ -203,7 +203,7 @@ class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegres
         ndarray of shape (n_rows,)
             Predictions.
         """
-        if self._rule_name != "mean":
+        if self._simple_rule != "mean":
             yield from self._staged_by_rule(X)
             return
         rows = self._rows(X)
