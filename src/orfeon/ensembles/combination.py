@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +36,8 @@ OWN = "own"
 COUNTS = ("majority", "plurality")
 #: Folds that an ensemble is trained without, one after the other, for a rule to learn from.
 N_FOLDS = 5
+#: Members asked at once when stages are wanted.
+_BLOCK = 32
 #: Answers that are looked at in one go.
 _ANSWERS = 1 << 23
 
@@ -115,18 +118,18 @@ class CombinesMixin(AskedMixin):
         for first in range(0, n_rows, step):
             part = slice_rows(rows, first, min(first + step, n_rows))
             said = self._answers(self.members_, part, decider.reads)
-            n_classes = self._n_outputs
-            parts.append(decider.shares(said, n_classes) if n_classes else decider.predict(said))
+            parts.append(decider.decide(said, self._n_outputs))
         return np.concatenate(parts)
 
     def _staged_by_rule(self, X: Any) -> Iterator[Floats]:
         """Shares, or predictions, of the first member, of the first two, and so on."""
-        decider = self.decider_
-        said = self._answers(self.members_, self._rows(X), decider.reads)
-        if self._n_outputs:
-            yield from decider.staged_shares(said, self._n_outputs)
-        else:
-            yield from decider.staged_predict(said)
+        decider, rows = self.decider_, self._rows(X)
+        n_members = len(self.members_)
+        blocks = pairwise([*range(0, n_members, _BLOCK), n_members])
+        answers = (
+            self._answers(self.members_.subset(range(a, b)), rows, decider.reads) for a, b in blocks
+        )
+        yield from decider.decide_in_stages(answers, self._n_outputs)
 
     # -- learning ------------------------------------------------------------------------------
 
@@ -140,9 +143,11 @@ class CombinesMixin(AskedMixin):
 
     def _keep_decider(self, index: Integers) -> None:
         """Keep what was learnt of some of the members only."""
+        if isinstance(self.combine, CombiningRule):
+            self.combine = self.combine.subset(index)
         if self._learnt is not None:
             rule, decider = self._learnt
-            self._learnt = rule, decider.subset(index)
+            self._learnt = rule.subset(index), decider.subset(index)
 
     def _check_rule(self) -> None:
         """Refuse a rule for another task."""
