@@ -447,3 +447,17 @@ def test_several_outputs_are_refused(problem):
 def test_ensembles_that_are_not_fitted_are_refused(ensemble):
     with pytest.raises(NotFittedError):
         adapt(clone(ensemble))
+
+
+def test_whoever_saw_a_copy_saw_the_example():
+    """Labels are tossed; each row comes four times."""
+    rng = np.random.default_rng(0)
+    X, y = np.tile(rng.normal(size=(50, 3)), (4, 1)), np.tile(rng.integers(0, 2, 50), 4)
+    forest = RandomForestClassifier(40, random_state=0).fit(X, y)
+    members = adapt(forest)
+    out = members.out_of_bag(X, y)
+    np.testing.assert_array_equal(out[:, :50], out[:, 150:])
+    right = (members.answers(X) == y)[out]
+    assert right.mean() < 0.7  # with copies it would be nearly 1
+    alone = BaggingClassifier(n_estimators=10, max_samples=0.05, random_state=0).fit(X, y)
+    assert adapt(alone).out_of_bag(X.tolist(), None).shape == (10, 200)

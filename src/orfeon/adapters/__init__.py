@@ -13,7 +13,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.adapters.base import FittedEnsemble
+from orfeon.adapters.base import FittedEnsemble, NoSayError
 from orfeon.adapters.boosted import OwnBoostedEnsemble
 from orfeon.adapters.estimators import FittedEstimators
 from orfeon.adapters.members import BareMembers
@@ -61,7 +61,7 @@ def adapt(ensemble: Any) -> FittedEnsemble:
     ensemble = unpruned(ensemble)
     if isinstance(ensemble, Ensemble):
         check_is_fitted(ensemble, "members_")
-        ensemble._vote_weights()  # it refuses where there is no vote
+        _check_votes(ensemble)
         is_boosted = hasattr(ensemble, "member_weights_")
         return OwnBoostedEnsemble(ensemble) if is_boosted else OwnEnsemble(ensemble)
     if hasattr(ensemble, "votes") and hasattr(ensemble, "subset"):
@@ -82,6 +82,15 @@ def adapt(ensemble: Any) -> FittedEnsemble:
             f"asked one by one. Allowed are {KINDS}."
         )
     return adapted
+
+
+def _check_votes(ensemble: Ensemble) -> None:
+    """Refuse an ensemble of ours whose members do not vote."""
+    try:
+        ensemble._vote_weights()
+    except TypeError as error:
+        reason = "it does not decide by a vote of its members, each on its own"
+        raise NoSayError(str(error), type(ensemble).__name__, reason) from error
 
 
 def unpruned(ensemble: Any) -> Any:

@@ -17,6 +17,64 @@ Integers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
+class NoSayError(TypeError):
+    """Members have no say of their own, so that they cannot be asked one by one.
+
+    Parameters
+    ----------
+    message : str
+        What is refused to those who want to choose among the members.
+    name : str
+        The ensemble.
+    reason : str
+        Why, in words that go with any purpose.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import GradientBoostingClassifier
+    >>> from orfeon.adapters import adapt
+    >>> from orfeon.adapters.base import NoSayError
+    >>> try:
+    ...     adapt(GradientBoostingClassifier())
+    ... except NoSayError as error:
+    ...     print(error.reason)
+    its trees do not vote, each corrects the sum of all before it
+    """
+
+    def __init__(self, message: str, name: str, reason: str) -> None:
+        super().__init__(message)
+        self.name, self.reason = name, reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.name, self.reason)  # processes hand errors on
+
+
+class NoOutOfBagError(ValueError):
+    """There are no examples that members were not trained on, or it is not known which.
+
+    Parameters
+    ----------
+    what : str
+        What is not there, and why.
+
+    Examples
+    --------
+    >>> from orfeon.adapters.base import NoOutOfBagError
+    >>> print(NoOutOfBagError("a list of estimators has no out-of-bag examples"))
+    a list of estimators has no out-of-bag examples. Use on="examples", with the training set or
+    with examples set aside.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f'{what}. Use on="examples", with the training set or with examples set aside.'
+        )
+        self.what = what
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.what,)
+
+
 @dataclass(frozen=True, eq=False)
 class FittedEnsemble(ABC):
     """A fitted ensemble whose members can be asked one by one, and of which some can be kept.
@@ -150,11 +208,8 @@ class FittedEnsemble(ABC):
     def _name(self) -> str:
         return type(self.ensemble).__name__
 
-    def _no_out_of_bag(self, reason: str) -> ValueError:
-        return ValueError(
-            f'{self._name} has no out-of-bag examples: {reason}. Use on="examples", with the '
-            "training set or with examples set aside."
-        )
+    def _no_out_of_bag(self, reason: str) -> NoOutOfBagError:
+        return NoOutOfBagError(f"{self._name} has no out-of-bag examples: {reason}")
 
     def _check_indices(self, indices: Any) -> Integers:
         """Whole numbers from 0 to n_members - 1, none twice and at least one."""

@@ -38,26 +38,35 @@ from orfeon.adapters.base import (
     Floats,
     Integers,
     Mask,
+    NoSayError,
     check_training_set,
     member_codes,
     one_output,
     unless_equal,
 )
+from orfeon.adapters.own import copies
+from orfeon.ensembles.combination import seen_with_copies
 from orfeon.members import class_supports
 
-#: Ensembles whose members cannot be chosen from, and what to do instead.
+#: Ensembles whose members cannot be chosen from: why, and what to do instead.
 _REFUSED = {
-    (AdaBoostRegressor,): "it takes the weighted median of its members, which an order made for "
-    "their mean does not suit; give list(ensemble.estimators_) to average some of them",
+    (AdaBoostRegressor,): (
+        "it takes the weighted median of its members, and not their mean",
+        "give list(ensemble.estimators_) to average some of them",
+    ),
     (
         GradientBoostingClassifier,
         GradientBoostingRegressor,
         HistGradientBoostingClassifier,
         HistGradientBoostingRegressor,
-    ): "its trees do not vote, each corrects the sum of all before it; keep the first few by a "
-    "smaller number of iterations, or by early stopping",
-    (StackingClassifier, StackingRegressor): "its members do not vote, a last estimator is trained "
-    "on what all of them say; use VotingClassifier or VotingRegressor, or a list of estimators",
+    ): (
+        "its trees do not vote, each corrects the sum of all before it",
+        "keep the first few by a smaller number of iterations, or by early stopping",
+    ),
+    (StackingClassifier, StackingRegressor): (
+        "its members do not vote, a last estimator is trained on what all of them say",
+        "use VotingClassifier or VotingRegressor, or a list of estimators",
+    ),
 }
 
 
@@ -99,7 +108,9 @@ class _ScikitLearn(FittedEnsemble):
         seen = np.zeros((self.n_members, n_rows), dtype=bool)
         for row, drawn in zip(seen, self.ensemble.estimators_samples_, strict=True):
             row[drawn] = True
-        return seen
+        labels = np.zeros(n_rows) if y is None else np.unique(np.ravel(y), return_inverse=True)[1]
+        rows = X if hasattr(X, "shape") else np.asarray(X)
+        return seen_with_copies(seen, copies(rows, labels))
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,11 +433,11 @@ def adapt_scikit_learn(ensemble: Any) -> FittedEnsemble | None:
     >>> adapt_scikit_learn(BaggingClassifier(n_estimators=5).fit([[0.0], [1.0]], [0, 1])).n_members
     5
     """
-    for kinds, reason in _REFUSED.items():
+    for kinds, (reason, instead) in _REFUSED.items():
         if isinstance(ensemble, kinds):
-            raise TypeError(
-                f"the members of {type(ensemble).__name__} cannot be chosen from: {reason}."
-            )
+            name = type(ensemble).__name__
+            refused = f"the members of {name} cannot be chosen from: {reason}; {instead}."
+            raise NoSayError(refused, name, reason)
     for kinds, adapter in _ADAPTERS:
         if isinstance(ensemble, kinds):
             check_is_fitted(ensemble, "estimators_")
