@@ -21,6 +21,7 @@ from orfeon.inspection.bias_variance.friedman import friedman_decomposition
 from orfeon.inspection.bias_variance.kohavi_wolpert import kohavi_wolpert_decomposition
 from orfeon.inspection.bias_variance.kong_dietterich import kong_dietterich_decomposition
 from orfeon.inspection.bias_variance.squared_error import squared_error_decomposition
+from orfeon.seeding import Purpose, branch
 
 ZERO_ONE = ("kohavi_wolpert", "kong_dietterich", "breiman", "domingos")
 BY_MODE = ("kong_dietterich", "breiman", "domingos")
@@ -316,7 +317,7 @@ def test_squared_error_refuses_what_is_no_variance_and_what_has_another_length()
         squared_error_decomposition([[1.0]], [1.0], noise=-1.0)
     with pytest.raises(ValueError, match=r"noise=\[1, 2\] is not allowed"):
         squared_error_decomposition([[1.0]], [1.0], noise=[1, 2])
-    with pytest.raises(ValueError, match=r"predictions has 1 columns and y has 2 values"):
+    with pytest.raises(ValueError, match=r"predictions has 1 columns and y has 2 rows"):
         squared_error_decomposition([[1.0]], [1.0, 2.0])
     with pytest.raises(ValueError, match=r"y is missing"):
         bias_variance_decomposition([[1.0]], definition="squared_error")
@@ -367,7 +368,7 @@ def test_a_class_that_nobody_predicts_has_its_column():
     ({"posterior": [[1, 0], [0, 1]], "classes": [1, 2]}, "predictions has 0, which is not among"),
     ({"posterior": [[1, 0], [0, 1]], "classes": [0, 1, 2]}, "classes has 3 labels"),
     ({"y": [0, 1], "classes": [0, 0]}, "has a label more than once"),
-    ({"y": [0, 1], "sample_weight": [0, 0]}, "sample_weight is zero for every point"),
+    ({"y": [0, 1], "sample_weight": [0, 0]}, "sample_weight is zero for every example"),
     ({"y": [0, 1], "definition": "james"}, "definition='james' is not allowed"),
     ({"y": [0, 1], "definition": "breiman", "unbiased": True}, "unbiased=True is not allowed"),
     ({"y": [0, 1], "noise": 0.1}, "noise=0.1 is for definition='squared_error'"),
@@ -388,6 +389,25 @@ def test_predictions_of_other_shapes_and_labels_without_a_column_are_refused():
 
 
 # -- intervals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("definition", ["kong_dietterich", "breiman", "domingos"])
+def test_classes_with_as_many_votes_in_a_bootstrap_sample_are_tied(definition):
+    """One vote in six of a coin is tied, and goes to the first class, which is the right one."""
+    said = np.random.default_rng(8).integers(0, 2, (20, 300))
+    found = bias_variance_intervals(
+        said, np.zeros(300, int), definition=definition, over="trainings", n_resamples=200,
+        random_state=4,
+    )  # fmt: skip
+    # The same samples, counted in whole numbers.
+    rng = np.random.default_rng(branch(np.random.SeedSequence(4), Purpose.REPEATING, 0))
+    times = rng.multinomial(20, np.full(20, 1 / 20), 200)
+    wrong = times @ said
+    assert np.mean(wrong == 10) > 0.12
+    is_biased = wrong > 10
+    bias = wrong / 20 if definition == "breiman" else 1.0
+    biases = np.where(is_biased, bias, 0.0).mean(axis=1)
+    assert found.standard_errors["bias"] == pytest.approx(biases.std(ddof=1), rel=1e-9)
 
 
 @pytest.mark.parametrize("over", ["trainings", "both"])

@@ -164,6 +164,18 @@ def test_subsets_of_backfitting_are_used_as_they_are(waveform):
 # -- bad input -------------------------------------------------------------------------------------
 
 
+def test_what_is_neither_a_search_nor_several_is_refused(search, greedy):
+    for wrong in (None, 3, "search"):
+        with pytest.raises(TypeError, match=r"search is of type \w+; give what search_exhaustive"):
+            member_coincidence(wrong, None)
+    for wrong in (None, greedy):
+        with pytest.raises(TypeError, match=r"order is of type \w+; .* one for each run"):
+            member_coincidence([search], wrong)
+    # A matrix has an order in each row.
+    many = member_coincidence([search, search], np.array([greedy.order, greedy.order]))
+    assert (many.values == member_coincidence(search, greedy).values).all()
+
+
 def test_what_does_not_belong_together_is_refused(search, greedy):
     with pytest.raises(ValueError, match="search holds 1 runs and order 2"):
         member_coincidence([search], [greedy, greedy])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import pairwise
 
@@ -319,33 +317,3 @@ def test_bad_input_is_refused(votes):
         DiversityDisplay({})
     with pytest.raises(ValueError, match="clouds is empty"):
         KappaErrorDisplay.from_votes({}, y)
-
-
-def test_without_matplotlib_the_data_are_there_and_the_error_says_what_to_install():
-    script = """
-import sys
-sys.modules["matplotlib"] = None
-from orfeon.inspection.diversity_measures import diversity
-from orfeon.inspection.diversity_pictures import DiversityDisplay, PairwiseDiversityDisplay
-from orfeon.inspection.kappa_error_diagram import KappaErrorDisplay, kappa_error
-votes, y = [[0, 1, 0], [1, 1, 0]], [0, 1, 1]
-found = diversity(votes, y=y)
-print(round(found.disagreement, 3))
-for display in (
-    DiversityDisplay(found), PairwiseDiversityDisplay(found.pairwise),
-    KappaErrorDisplay(kappa_error(votes, y=y)),
-):
-    try:
-        display.plot()
-    except ImportError as error:
-        print(error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    lines = done.stdout.splitlines()
-    assert lines[0] == "0.333"
-    assert [line.split()[0] for line in lines[1:]] == [
-        "DiversityDisplay", "PairwiseDiversityDisplay", "KappaErrorDisplay",
-    ]  # fmt: skip
-    assert all(line.endswith("pip install 'orfeon[plot]'.") for line in lines[1:])

@@ -526,6 +526,27 @@ def test_the_first_errors_are_cut_off_and_nothing_else():
     assert 10 < high < 20
 
 
+def test_hundreds_of_members_that_nobody_ordered_have_a_logarithmic_axis():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 50)
+    votes = np.where(rng.random((300, 50)) < 0.7, y, 1 - y)
+    many = ErrorCurveDisplay.from_votes(votes, y)
+    assert many.ax_.get_xscale() == "log"
+    assert many.ax_.get_xlim() == (1, 300)
+    # All is seen but the error of the first member.
+    errors = 100 * many.curves["own order", "training"].errors
+    assert many.ax_.get_ylim()[1] > errors[1:].max()
+    assert ErrorCurveDisplay.from_votes(votes[:299], y).ax_.get_xscale() == "linear"
+    assert ErrorCurveDisplay.from_votes(votes, y, scale="linear").ax_.get_xscale() == "linear"
+    ordered = ErrorCurveDisplay.from_votes(votes, y, orders="reduce_error")
+    assert ordered.ax_.get_xscale() == "linear"  # orders part in the middle
+    assert ordered.plot(scale="log").ax_.get_xscale() == "log"
+    few = ErrorCurveDisplay.from_orders(order(votes[:9], y), votes[:9], y=y, scale="log")
+    assert few.ax_.get_xscale() == "log"
+    with pytest.raises(ValueError, match='scale=\'square\' is not allowed; use "auto", "linear"'):
+        many.plot(scale="square")
+
+
 def test_the_title_says_when_all_members_are_best():
     curves = ErrorCurves((ErrorCurve("own order", "test", np.array([0.5, 0.25])),))
     display = ErrorCurveDisplay(curves).plot()
@@ -533,6 +554,8 @@ def test_the_title_says_when_all_members_are_best():
 
 
 def test_pictures_of_nothing_are_refused(waveform, bag, friedman, of_numbers):
+    with pytest.raises(ValueError, match="ensemble is empty"):
+        ErrorCurveDisplay.from_estimator({}, *waveform)
     with pytest.raises(ValueError, match="curves is empty"):
         ErrorCurveDisplay(ErrorCurves(()))
     with pytest.raises(ValueError, match=r"on=\['test'\] is not allowed; give some of"):

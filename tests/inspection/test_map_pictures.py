@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
+import runpy
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from orfeon import (
     IGPCommitteesClassifier,
 )
 from orfeon.datasets import Circle, Diagonal, make_circle
-from orfeon.inspection._map_drawing import columns_of, draw_border, extent_of, fitting_size
+from orfeon.inspection._map_drawing import draw_border, extent_of
 from orfeon.inspection.map_pictures import ClassificationMapDisplay, MarginMapDisplay
 from orfeon.inspection.maps import ClassificationMap, classification_map, margin_map
 from orfeon.inspection.mosaic import MapMosaic, MapMosaicDisplay, map_mosaic
@@ -27,7 +28,6 @@ from orfeon.inspection.mosaic import MapMosaic, MapMosaicDisplay, map_mosaic
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 from matplotlib import pyplot  # noqa: E402
-from matplotlib.lines import Line2D  # noqa: E402
 
 SQUARE = ((0.0, 1.0), (0.0, 1.0))
 
@@ -268,6 +268,48 @@ def test_a_mosaic_of_margins_has_one_scale_and_another_figure_may_be_given():
     assert MapMosaicDisplay(mosaic).plot(part, legend=False).axes_.shape == (1, 2)
 
 
+def test_a_mosaic_of_votes_and_of_probabilities_says_so():
+    data = [make_circle(60, random_state=0)]
+    models = {"one": CARTClassifier(), "many": BaggingClassifier(n_estimators=5, random_state=0)}
+    mosaic = map_mosaic(models, data, kind="margins", grid_resolution=10)
+    assert [one.of for one in mosaic.maps[0]] == ["probabilities", "votes"]
+    display = MapMosaicDisplay(mosaic).plot()
+    assert display.figure_.axes[2].get_ylabel() == "votes or probabilities: class 0 minus class 1"
+    alone = map_mosaic({"one": CARTClassifier()}, data, kind="margins", grid_resolution=10)
+    display = MapMosaicDisplay(alone).plot()
+    assert display.figure_.axes[1].get_ylabel() == "probabilities: class 0 minus class 1"
+
+
+def test_a_mosaic_is_fitted_and_drawn_at_once():
+    data = [make_circle(60, random_state=0)]
+    model = BaggingClassifier(random_state=0)
+    figure = pyplot.figure(layout="constrained")
+    display = MapMosaicDisplay.from_estimator(
+        model, data, n_members=[1, 3], kind="margins", truth=Circle(), grid_resolution=10,
+        figure=figure,
+    )  # fmt: skip
+    expected = map_mosaic(
+        model, data, n_members=[1, 3], kind="margins", truth=Circle(), grid_resolution=10
+    )
+    assert display.figure_ is figure
+    assert (display.mosaic.errors == expected.errors).all()
+    assert (display.mosaic.maps[0][1].margins == expected.maps[0][1].margins).all()
+
+
+@pytest.mark.parametrize(("flags", "n_colours"), [((), 32), (("--margins",), 256)])
+def test_the_cover_mosaic_is_drawn_in_few_colours(flags, n_colours, tmp_path, monkeypatch, capsys):
+    Image = pytest.importorskip("PIL.Image")
+    script = Path(__file__).resolve().parents[2] / "examples" / "cover_mosaic.py"
+    path = tmp_path / "new" / "mosaic.png"
+    monkeypatch.setattr(sys, "argv", [str(script), "--quick", "--out", str(path), *flags])
+    runpy.run_path(str(script), run_name="__main__")
+    assert f"Drawn in {path}" in capsys.readouterr().out
+    with Image.open(path) as picture:
+        assert picture.mode == "P"
+        assert len(picture.getcolors()) <= n_colours
+    assert path.stat().st_size < 100_000
+
+
 def test_the_same_model_twice_gives_the_same_mosaic():
     data = [make_circle(60, random_state=0)]
     models = {
@@ -321,17 +363,6 @@ def test_pictures_fit_the_width_of_a_column_and_of_a_page(kind, width, circle):
     assert ends > 0.5 * width  # the legend and the scale leave room for the map
 
 
-def test_legends_have_as_many_columns_as_fit():
-    entries = [Line2D([], [], label=word * 10) for word in "abcd"]
-    assert [columns_of(entries, inches) for inches in (1.0, 3.5, 7.0)] == [1, 2, 4]
-
-
-def test_letters_shrink_only_as_far_as_they_can_be_read():
-    usual = fitting_size(3, 5.0)
-    assert usual == pytest.approx(8.3)
-    assert usual > fitting_size(20, 1.0) > fitting_size(100, 1.0) == pytest.approx(0.6 * usual)
-
-
 def test_a_map_of_one_column_has_a_width():
     assert extent_of(by_hand([[0], [1]])) == (-0.5, 0.5, -0.5, 1.5)
 
@@ -347,11 +378,3 @@ def test_examples_without_classes_are_refused(bag, circle):
         ClassificationMapDisplay(data, X, np.full(len(X), 7))
     with pytest.raises(ValueError, match="y has 3 values"):
         ClassificationMapDisplay(data, X, [0, 1, 0])
-
-
-def test_matplotlib_is_imported_only_to_draw():
-    program = (
-        "import sys; import orfeon.inspection.map_pictures, orfeon.inspection.mosaic; "
-        "sys.exit('matplotlib' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
 
 import numpy as np
@@ -426,15 +424,6 @@ def test_ensembles_that_stopped_early_share_a_line_style(votes):
 def test_nothing_to_draw_is_refused():
     with pytest.raises(ValueError, match="distributions is empty"):
         MarginDistributionDisplay({})
-
-
-def test_matplotlib_is_not_imported_before_something_is_drawn():
-    code = (
-        "import sys, orfeon.inspection.margin_display, orfeon.inspection.error_curve_display;"
-        "import orfeon.inspection.walk_display, orfeon.inspection.coincidence_display;"
-        "assert 'matplotlib' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_margins_can_be_made_by_hand():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -24,12 +23,11 @@ from orfeon import (
     RandomForestRegressor,
 )
 from orfeon.datasets import make_circle, make_friedman1, make_waveform
-from orfeon.inspection import outlier_scores, proximities
+from orfeon.inspection import forest_weights, outlier_scores, proximities
 from orfeon.inspection.forest_weights_picture import ForestWeightsDisplay, RowWeights, row_weights
 from orfeon.inspection.neighbourhood_pictures import (
     OutlierDisplay,
     ProximityDisplay,
-    proximities_of,
     scaling_coordinates,
 )
 
@@ -76,22 +74,56 @@ def test_proximities_of_scikit_learn_are_shared_leaves(model, waves):
     X, y = waves
     leaves = model.fit(X, y).apply(X).reshape(len(X), -1)
     expected = (leaves[:, None, :] == leaves[None, :, :]).mean(axis=2)
-    np.testing.assert_allclose(proximities_of(model, X), expected, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(proximities(model, X), expected, rtol=0, atol=1e-15)
 
 
 def test_proximities_of_ours_are_those_of_the_forest(forest, waves):
     X, _ = waves
     expected = proximities(forest.forest_, X)
     for given in (forest, forest.forest_):
-        assert (proximities_of(given, X) == expected).all()
+        assert (proximities(given, X) == expected).all()
     frame = pd.DataFrame(X)
     tree = CARTClassifier(random_state=0).fit(frame, waves[1])
-    assert (proximities_of(tree, frame) == proximities(tree.forest_, X)).all()
+    assert (proximities(tree, frame) == proximities(tree.forest_, X)).all()
     pruned = PrunedClassifier(BaggingClassifier(n_estimators=20), random_state=0).fit(*waves)
     kept = pruned.ensemble_.forest_
-    assert (proximities_of(pruned, X) == proximities(kept, X)).all()
+    assert (proximities(pruned, X) == proximities(kept, X)).all()
     with pytest.raises(TypeError, match="of type LogisticRegression, and no ensemble of trees"):
-        proximities_of(LogisticRegression().fit(X[:, :2], waves[1]), X[:, :2])
+        proximities(LogisticRegression().fit(X[:, :2], waves[1]), X[:, :2])
+
+
+def test_weights_of_examples_are_those_of_the_forest_whoever_made_it(forest, waves):
+    X, y = waves
+    expected = forest_weights(forest.forest_, X, X[:5])
+    assert (forest_weights(forest, pd.DataFrame(X), X[:5].tolist()) == expected).all()
+    theirs = TheirForest(70, random_state=0).fit(X, y)  # more trees than are looked at together
+    leaves, others = theirs.apply(X), theirs.apply(X[:5])
+    same = others[:, None, :] == leaves[None, :, :]
+    expected = (same / same.sum(axis=1, keepdims=True)).mean(axis=2)
+    np.testing.assert_allclose(forest_weights(theirs, X, X[:5]), expected, atol=1e-12)
+    near = proximities(theirs, X, X[:5])
+    np.testing.assert_allclose(near, same.mean(axis=2).T, atol=1e-12)
+    sparse_ones = proximities(theirs, X, X[:5], sparse_output=True)
+    np.testing.assert_allclose(sparse_ones.toarray(), near, atol=1e-12)
+    with pytest.raises(TypeError, match=r"forest is of type LogisticRegression, .* need trees"):
+        forest_weights(LogisticRegression().fit(X, y), X, X)
+
+
+@pytest.mark.parametrize("wrong", ["forest", "trees", "theirs"])
+def test_scores_are_of_proximities_and_not_of_a_forest(wrong, forest, waves):
+    given = {"forest": forest, "trees": forest.forest_, "theirs": TheirForest()}[wrong]
+    for make in (outlier_scores, ProximityDisplay):
+        with pytest.raises(
+            TypeError, match=r"proximities is a \w*Forest\w*; .*proximities\(forest"
+        ):
+            make(given, waves[1])
+    near = proximities(forest, waves[0])
+    assert (outlier_scores(near.tolist()) == outlier_scores(near)).all()
+
+
+def test_pictures_of_sparse_proximities_are_the_same(forest, waves):
+    few = proximities(forest, waves[0], sparse_output=True)
+    assert (ProximityDisplay(few, waves[1]).proximities == few.toarray()).all()
 
 
 def test_scaling_keeps_the_distances_of_what_fits_a_plane():
@@ -199,6 +231,21 @@ def test_outliers_come_from_the_highest_score_and_five_are_named():
     assert first[:, 0].tolist() == [0, 1, 2, 3]
     assert first[:, 1].tolist() == scores[1::2].tolist()
     assert display.ax_.get_title() == "6 of 9 rows are far from their class"
+
+
+@pytest.mark.parametrize("width", [3.5, 4.8])
+def test_names_of_outliers_with_nearly_the_same_score_are_apart(width):
+    scores = np.random.default_rng(0).normal(size=300)
+    scores[[60, 65, 150, 151, 298]] = [20.0, 20.2, 31.0, 31.3, 25.0]
+    figure, ax = pyplot.subplots(figsize=(width, 3.6), layout="constrained")
+    display = OutlierDisplay(scores, np.repeat(["a", "b", "c"], 100)).plot(ax)
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in display.ax_.texts]
+    assert len(boxes) == 5
+    for one, other in combinations(boxes, 2):
+        assert not one.overlaps(other)
+    frame = ax.get_window_extent()
+    assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 for box in boxes)
 
 
 def test_scores_that_are_none_are_refused():
@@ -355,11 +402,3 @@ def test_pictures_fit_the_width_of_a_column_and_of_a_page(width, forest, waves):
         figure, ax = pyplot.subplots(figsize=(width, 3.4), layout="constrained")
         assert one(ax).figure_ is figure
         assert stays_inside(figure)
-
-
-def test_matplotlib_is_imported_only_to_draw():
-    program = (
-        "import sys; import orfeon.inspection.neighbourhood_pictures; "
-        "import orfeon.inspection.forest_weights_picture; sys.exit('matplotlib' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

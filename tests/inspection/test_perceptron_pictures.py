@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import pairwise
 
@@ -465,34 +463,3 @@ def test_a_sampler_shows_its_rounds_too(clouds, selective):
 
 
 # -- without matplotlib ----------------------------------------------------------------------------
-
-
-def test_without_matplotlib_the_data_are_there_and_the_error_says_what_to_install():
-    script = """
-import sys
-sys.modules["matplotlib"] = None
-from orfeon import PPTSSClassifier
-from orfeon.datasets import make_gaussian_clouds
-from orfeon.inspection import (
-    PerceptronCategoriesDisplay, perceptron_categories,
-)
-from orfeon.inspection import SelectionHistoryDisplay
-X, y = make_gaussian_clouds(200, random_state=0)
-model = PPTSSClassifier(random_state=0).fit(X, y)
-data = perceptron_categories(model, X, y)
-print(len(data.points))
-rounds = SelectionHistoryDisplay([2], [1], [1], 0, "it was enough")
-for display in (PerceptronCategoriesDisplay(data), rounds):
-    try:
-        display.plot()
-    except ImportError as error:
-        print(error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    lines = done.stdout.splitlines()
-    assert lines[0] == "200"
-    assert lines[1].startswith("PerceptronCategoriesDisplay needs matplotlib")
-    assert lines[2].startswith("SelectionHistoryDisplay needs matplotlib")
-    assert all(line.endswith("pip install 'orfeon[plot]'.") for line in lines[1:])

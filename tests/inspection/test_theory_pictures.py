@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import sklearn.ensemble
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from orfeon import (
@@ -18,6 +16,7 @@ from orfeon import (
     CARTClassifier,
     CARTRegressor,
     ClassSwitchingClassifier,
+    RandomForestClassifier,
     RandomForestRegressor,
     StumpClassifier,
 )
@@ -29,6 +28,7 @@ from orfeon.inspection.bias_variance.pictures import BiasVarianceDisplay
 from orfeon.inspection.boosting_bounds_picture import BoostingBoundsDisplay
 from orfeon.inspection.correlated_members import (
     correlated_mean_variance,
+    member_answers,
     member_correlation,
     member_correlation_curve,
 )
@@ -110,6 +110,21 @@ def test_a_measured_vote_is_beside_that_of_independent_members(twonorm):
     np.testing.assert_allclose(same.lines_["measured"].get_ydata(), percent, atol=1e-10)
 
 
+def test_hundreds_of_members_have_a_logarithmic_axis():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 40)
+    votes = np.where(rng.random((401, 40)) < 0.6, y, 1 - y)
+    display = CondorcetDisplay.from_votes(votes, y)
+    assert display.ax_.get_xscale() == "log"
+    assert display.ax_.get_xlim() == (1, 401)
+    assert display.plot(scale="linear").ax_.get_xscale() == "linear"
+    assert CondorcetDisplay.from_votes(votes[:99], y).ax_.get_xscale() == "linear"
+    few = CondorcetDisplay.from_member_errors([0.3], max_members=9, scale="log")
+    assert few.ax_.get_xscale() == "log"
+    with pytest.raises(ValueError, match="scale='root' is not allowed"):
+        few.plot(scale="root")
+
+
 def test_votes_of_examples_with_weights():
     votes, y = np.array([[0, 1, 1], [1, 1, 0], [0, 1, 0]]), np.array([0, 1, 1])
     weighted = CondorcetDisplay.from_votes(votes, y, sample_weight=[2, 0, 1])
@@ -121,6 +136,11 @@ def test_votes_of_examples_with_weights():
 def test_condorcet_refuses_three_classes_and_no_curves():
     with pytest.raises(ValueError, match="the votes are for 3 classes"):
         CondorcetDisplay.from_votes([[0, 1, 2], [0, 1, 2]], [0, 1, 2])
+    some = np.ma.masked_equal([[0, 1, 9], [0, 1, 1]], 9)
+    with pytest.raises(ValueError, match="votes are missing; in Condorcet's theorem all"):
+        CondorcetDisplay.from_votes(some, [0, 1, 1])
+    with pytest.raises(ValueError, match="members that predict numbers have no Condorcet curves"):
+        CondorcetDisplay.from_votes([[0.5, 1.5]], [0.2, 0.3])
     with pytest.raises(ValueError, match="curves is empty"):
         CondorcetDisplay.from_member_errors([])
     with pytest.raises(ValueError, match="max_members=0 is not allowed"):
@@ -292,6 +312,26 @@ def test_curves_of_correlated_means_and_their_floors(ax):
     assert_all_inside(display.figure_)
 
 
+@pytest.mark.parametrize(("ensemble", "problem", "n_classes"), [
+    (RandomForestRegressor(8), Friedman1(), 0), (RandomForestClassifier(8), TwoNorm(), 2),
+])  # fmt: skip
+def test_an_ensemble_is_trained_and_its_means_are_drawn(ensemble, problem, n_classes):
+    options = {"n_train": 60, "n_test": 30, "n_repetitions": 6, "random_state": 0}
+    answers, found = member_answers(ensemble, problem, **options)
+    assert found == n_classes
+    assert answers.shape == (6, 8, 30)
+    display = CorrelatedMeanDisplay.from_estimator(ensemble, problem, sizes=[1, 8], **options)
+    expected = CorrelatedMeanDisplay.from_answers(answers, n_classes=n_classes, sizes=[1, 8])
+    assert (display.measured.y == expected.measured.y).all()
+    curve = member_correlation_curve(ensemble, problem, values=["sqrt"], **options)
+    assert next(iter(display.lines_)) == pytest.approx(
+        member_correlation(answers, n_classes=n_classes).pooled_correlation
+    )
+    ensemble = clone(ensemble).set_params(max_features="sqrt")
+    again = member_correlation(member_answers(ensemble, problem, **options)[0], n_classes=n_classes)
+    assert curve.correlations[0] == pytest.approx(again.pooled_correlation)
+
+
 def test_measured_means_lie_on_the_curve_of_their_correlation():
     """A variance of 12 000 draws has a standard error of 1.3%."""
     rng = np.random.default_rng(0)
@@ -426,16 +466,3 @@ def test_bias_and_variance_refuse_what_cannot_be_compared():
         BiasVarianceDisplay({})
     with pytest.raises(ValueError, match=r"estimators is to be a dict.*got StumpClassifier"):
         BiasVarianceDisplay.from_estimators(StumpClassifier(), TwoNorm())
-
-
-def test_nothing_draws_before_it_is_asked_to():
-    script = (
-        "import sys\n"
-        "import orfeon.inspection.bias_variance.pictures\n"
-        "import orfeon.inspection.boosting_bounds_picture\n"
-        "import orfeon.inspection.correlation_pictures\n"
-        "import orfeon.inspection.theory_pictures\n"
-        "import orfeon.inspection.metrics_summary\n"
-        "assert 'matplotlib' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-W", "error", "-c", script], check=True)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from orfeon.inspection._map_drawing import MARKERS, darker, plain
+from orfeon.inspection._map_drawing import MARKERS, darker
+from orfeon.inspection._texts import plain
 from orfeon.rendering.palette import class_colours
 from orfeon.tabular import check_length
 
@@ -43,7 +44,7 @@ class RowClasses:
         if type_of_target(labels).startswith("continuous"):
             raise ValueError("y holds numbers that are no classes; leave it out in regression.")
         found, self.codes = np.unique(labels, return_inverse=True)
-        self.names = [plain(str(label)) for label in found]
+        self.names = [plain(label) for label in found]
 
     def __iter__(self) -> Iterator[tuple[int, str, str, str]]:
         """Code, name, colour and marker of each class; one without a name where none are known."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.ordering.plot import width_of
+from orfeon.inspection._figure import width_of
 from orfeon.votes.selection import Selection
 
 Floats = npt.NDArray[np.float64]
@@ -96,34 +96,6 @@ def vote_errors(votes: Selection, sizes: Integers) -> Floats:
         right = is_top[rows, votes.y] / is_top.sum(axis=1)
         errors.append(1.0 - right @ votes.weights / votes.total_weight)
     return np.array(errors)
-
-
-def margin_distribution_of(votes: Selection, size: int) -> Curve:
-    """Distribution of the margins of the first members, in a problem of two classes.
-
-    Parameters
-    ----------
-    votes : Selection
-        What the members say.
-    size : int
-        How many of them vote.
-
-    Returns
-    -------
-    Curve
-        The margins that there are, and the weighted share of examples with at most each.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._theory_curves import margin_distribution_of
-    >>> from orfeon.votes.selection import read_selection
-    >>> votes = read_selection([[0, 1], [1, 1], [0, 1]], [0, 0])
-    >>> margin_distribution_of(votes, 3).y
-    array([0.5, 1. ])
-    """
-    margins = 2 * votes.right[:size].mean(axis=0) - 1.0
-    x, place = np.unique(margins, return_inverse=True)
-    return Curve(x, np.cumsum(np.bincount(place, votes.weights)) / votes.total_weight)
 
 
 def split_axes(ax: Any) -> tuple[Any, Any]:

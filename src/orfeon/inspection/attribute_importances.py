@@ -23,13 +23,13 @@ from orfeon.boosting.base import BoostedEnsemble
 from orfeon.ensembles.ensemble import Ensemble
 from orfeon.forest import Forest
 from orfeon.importance import impurity_importances
-from orfeon.inspection._figure import axes_for
-from orfeon.inspection._map_drawing import plain, wrapped
+from orfeon.inspection._figure import axes_for, inches, put_title
+from orfeon.inspection._texts import in_lines, plain, small_size
 from orfeon.members import EstimatorMembers
 from orfeon.permutation import oob_permutation_importances
 from orfeon.rendering.palette import INK, class_colours
 from orfeon.schema import Schema
-from orfeon.seeding import RandomState, seed_sequence
+from orfeon.seeding import Purpose, RandomState, branch, seed_sequence
 from orfeon.tabular import check_length, class_codes
 from orfeon.trees.base import BaseTree
 
@@ -38,8 +38,6 @@ Mask = npt.NDArray[np.bool_]
 Kind = Literal["impurity", "permutation"]
 On = Literal["auto", "out_of_bag", "examples"]
 
-#: Key of the generator that shuffles, which no member and no other use has.
-_SHUFFLES = 2**32 - 16
 #: Width in inches of a new figure, and heights of a bar and of all else.
 _WIDTH, _BAR, _ELSE = 4.8, 0.21, 1.1
 #: Standard errors on either side of a bar's end.
@@ -165,7 +163,7 @@ def importances(
     from sklearn.inspection import permutation_importance
 
     is_regression = not is_classifier(ensemble)
-    sequence = np.random.SeedSequence(seed_sequence(random_state).entropy, spawn_key=(_SHUFFLES,))
+    sequence = branch(seed_sequence(random_state), Purpose.LOOKING)
     found = permutation_importance(
         ensemble, X, y, n_repeats=n_repeats or 10, n_jobs=n_jobs, sample_weight=sample_weight,
         scoring="neg_mean_squared_error" if is_regression else "accuracy",
@@ -457,11 +455,10 @@ class ImportanceDisplay:
         ax.tick_params(axis="y", length=0)
         ax.axvline(0.0, color=INK, linewidth=0.8)
         ax.spines[["top", "right", "left"]].set_visible(False)
-        text, size = wrapped(self._label(is_known), ax, small=True)
-        ax.set_xlabel(text, fontsize=size)
+        room = 72 * 0.85 * inches(self.figure_)[0]
+        ax.set_xlabel(in_lines(self._label(is_known), room, small_size()), fontsize="small")
         shown = f" ({n} of {len(data.mean)} shown)" if n < len(data.mean) else ""
-        title, size = wrapped(f"Importance by {data.kind}{shown}", ax)
-        ax.set_title(title, fontsize=size)
+        put_title(ax, f"Importance by {data.kind}{shown}")
         return self
 
     def _label(self, is_known: bool) -> str:

@@ -21,11 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.bounded import BoundsMixin
 from orfeon.boosting.bounds import edge_bound, error_bound, vote_bound
-from orfeon.inspection._figure import axes_for
-from orfeon.inspection.bias_variance.parts import read_weights
-from orfeon.ordering.plot import look_of, put_legend, put_title
+from orfeon.inspection._figure import axes_for, look_of, put_legend, put_title, scale_members
+from orfeon.inspection._reading import read_class_votes, read_weights
 from orfeon.rendering.palette import INK, MUTED_INK
-from orfeon.votes.source import read_source
 
 Floats = npt.NDArray[np.float64]
 
@@ -175,7 +173,7 @@ class BoostingBoundsDisplay:
                 "known of AdaBoostClassifier and PoolBoostClassifier."
             )
         booster.margin_bound(theta)  # it refuses where there is none
-        votes = read_source(booster, X, y, sample_weight).selection
+        votes = read_class_votes(booster, X, y, sample_weight, what="margins").selection
         sums = np.cumsum(booster.member_weights_[:, None] * votes.correctness, axis=0)
         margins = sums / np.cumsum(booster.member_weights_)[:, None]
         # Votes are rounded, so that a margin of just theta may seem to be above it.
@@ -211,8 +209,7 @@ class BoostingBoundsDisplay:
                 color=MUTED_INK, linestyle="", marker=".", markersize=3.5,
             )  # fmt: skip
         ax.set(xlabel="members", ylabel="training examples, %", ylim=(-2, 102))
-        ax.set_xlim(1, max(2, n_rounds))
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        scale_members(ax, n_rounds)
         put_title(ax, self._title(what, n_rounds))
         put_legend(ax)
         return self

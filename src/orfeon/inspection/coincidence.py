@@ -14,7 +14,7 @@ on ordered aggregation. IEEE Transactions on Pattern Analysis and Machine Intell
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -119,8 +119,9 @@ def member_coincidence(search: Any, order: Any) -> Coincidence:
            [1. , 0.5, 0.5],
            [1. , 1. , 1. ]])
     """
-    searches = [search] if isinstance(search, ExhaustiveSearch) else list(search)
-    orders = [order] if isinstance(search, ExhaustiveSearch) else list(order)
+    is_one = isinstance(search, ExhaustiveSearch)
+    searches = [search] if is_one else _runs("search", search)
+    orders = [order] if is_one else _runs("order", order)
     if not searches or len(searches) != len(orders):
         raise ValueError(
             f"search holds {len(searches)} runs and order {len(orders)}; one order for each run, "
@@ -180,6 +181,16 @@ def subset_coincidence(one: Any, other: Any = None) -> Coincidence:
     sizes, others = rows.sum(axis=1), columns.sum(axis=1)
     common = rows.astype(np.int64) @ columns.T.astype(np.int64)
     return Coincidence(common / np.minimum.outer(sizes, others), sizes, others, "subsets")
+
+
+def _runs(name: str, given: Any) -> list[Any]:
+    """What several runs gave."""
+    if isinstance(given, Iterable) and not isinstance(given, str | Order):
+        return list(given)
+    raise TypeError(
+        f"{name} is of type {type(given).__name__}; give what search_exhaustive() returns and an "
+        "order of the members, or lists of both, one for each run."
+    )
 
 
 def _check_search(given: Any) -> None:

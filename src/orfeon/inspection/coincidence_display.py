@@ -6,11 +6,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from orfeon.inspection._figure import axes_for
+from orfeon.inspection._figure import axes_for, put_title
 from orfeon.inspection.coincidence import Coincidence, member_coincidence, subset_coincidence
 from orfeon.ordering.exhaustive import ExhaustiveSearch, search_exhaustive
 from orfeon.ordering.ordered import order as put_in_order
-from orfeon.ordering.plot import put_title
 from orfeon.ordering.rule import Rule
 from orfeon.rendering.palette import class_colours
 
@@ -104,13 +103,11 @@ class CoincidenceDisplay:
         CoincidenceDisplay
             What was drawn.
         """
+        given = {"X": X, "sample_weight": sample_weight}
         search = search_exhaustive(
-            ensemble, y, X=X, sample_weight=sample_weight, sizes=sizes, n_jobs=n_jobs,
-            verbose=verbose,
-        )  # fmt: skip
-        made = None
-        if rule is not None:
-            made = put_in_order(ensemble, y, X=X, rule=rule, sample_weight=sample_weight)
+            ensemble, y, sizes=sizes, n_jobs=n_jobs, verbose=verbose, **given
+        )
+        made = None if rule is None else put_in_order(ensemble, y, rule=rule, **given)
         return cls.from_search(search, made, kind=kind, ax=ax)
 
     @classmethod
@@ -146,16 +143,11 @@ class CoincidenceDisplay:
         CoincidenceDisplay
             What was drawn.
         """
-        search = search_exhaustive(
-            votes, y, sample_weight=sample_weight, no_vote=no_vote, sizes=sizes, n_jobs=n_jobs,
-            verbose=verbose,
-        )  # fmt: skip
+        given = {"sample_weight": sample_weight, "no_vote": no_vote}
+        search = search_exhaustive(votes, y, sizes=sizes, n_jobs=n_jobs, verbose=verbose, **given)
         made = None
         if rule is not None:
-            made = put_in_order(
-                votes, y, rule=rule, sample_weight=sample_weight, no_vote=no_vote,
-                task="classification",
-            )  # fmt: skip
+            made = put_in_order(votes, y, rule=rule, task="classification", **given)
         return cls.from_search(search, made, kind=kind, ax=ax)
 
     @classmethod

@@ -32,10 +32,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier
 
-from orfeon.adapters import adapt
+from orfeon.inspection._reading import members_of
 from orfeon.inspection.bias_variance.repeated_trainings import Seeds, repeat_trainings
 from orfeon.inspection.bias_variance.training_samples import (
     Sampling,
+    TrainingSamples,
     known_classes,
     places_of_classes,
     read_training_samples,
@@ -350,47 +351,112 @@ def member_correlation_curve(
         )
     if parameter not in ensemble.get_params():
         raise ValueError(
-            f"parameter={parameter!r} is not allowed: {type(ensemble).__name__} has no such "
-            "parameter."
+            f"parameter={parameter!r} is not allowed: {type(ensemble).__name__} has "
+            f"{', '.join(sorted(ensemble.get_params()))}."
         )
     seeds = Seeds.of(random_state)
     samples = read_training_samples(data, y, sampling, n_train, n_test, seeds)
-    X_test, y_test = samples.test_set()
-    classes = known_classes(data, y, y_test) if is_classifier(ensemble) else None
+    question = _Question.about(samples, data, y, is_classifier(ensemble))
     found = []
     for value in values:
         moments = repeat_trainings(
             clone(ensemble).set_params(**{parameter: value}), samples, n_repetitions,
-            _Question(X_test, classes), seeds, n_jobs=n_jobs, verbose=verbose,
+            question.moments, seeds, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
-        found.append(_gathered(moments))
+        n_members = _one_size([size for _, size in moments])
+        means, own = (np.array(each) for each in zip(*(one for one, _ in moments), strict=True))
+        found.append(MemberCorrelation(means, own, n_members))
     return MemberCorrelationCurve(parameter, tuple(values), tuple(found))
 
 
-class _Question:
-    """Asks a fitted ensemble for the moments of its members on the test set."""
+def member_answers(
+    ensemble: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    sampling: Sampling | None = None,
+    n_train: float | None = None,
+    n_test: float | None = None,
+    n_repetitions: int = 50,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    random_state: RandomState = None,
+) -> tuple[npt.NDArray[Any], int]:
+    """Train an ensemble again and again, and ask its members about the same test set each time.
 
-    def __init__(self, X: Any, classes: npt.NDArray[Any] | None) -> None:
-        self.X, self.classes = X, classes
+    Parameters
+    ----------
+    ensemble : ensemble
+        Of ours or of scikit-learn's; copied.
+    data, y, sampling, n_train, n_test, n_repetitions, n_jobs, verbose, random_state
+        As for :func:`resample_predictions`.
 
-    def __call__(self, fitted: Any) -> tuple[_Moments, int]:
-        members = adapt(fitted)
+    Returns
+    -------
+    answers : ndarray of shape (n_repetitions, n_members, n_points)
+        What each member of each ensemble says: numbers, or class codes.
+    n_classes : int
+        Number of classes, 0 in regression.
+
+    Examples
+    --------
+    >>> from orfeon import RandomForestRegressor
+    >>> from orfeon.datasets import Friedman1
+    >>> from orfeon.inspection.correlated_members import member_answers
+    >>> answers, n_classes = member_answers(
+    ...     RandomForestRegressor(5), Friedman1(), n_train=50, n_test=20, n_repetitions=3
+    ... )
+    >>> answers.shape, n_classes
+    ((3, 5, 20), 0)
+    """
+    seeds = Seeds.of(random_state)
+    samples = read_training_samples(data, y, sampling, n_train, n_test, seeds)
+    question = _Question.about(samples, data, y, is_classifier(ensemble))
+    answers = repeat_trainings(
+        ensemble, samples, n_repetitions, question.answers, seeds, n_jobs=n_jobs, verbose=verbose
+    )
+    _one_size([len(said) for said in answers])
+    return np.array(answers), question.n_classes
+
+
+class _Question(NamedTuple):
+    """Asks the members of a fitted ensemble about the test set."""
+
+    X: Any
+    classes: npt.NDArray[Any] | None
+
+    @classmethod
+    def about(
+        cls, samples: TrainingSamples, data: Any, y: Any, is_classification: bool
+    ) -> _Question:
+        X_test, y_test = samples.test_set()
+        return cls(X_test, known_classes(data, y, y_test) if is_classification else None)
+
+    @property
+    def n_classes(self) -> int:
+        return 0 if self.classes is None else len(self.classes)
+
+    def answers(self, fitted: Any) -> npt.NDArray[Any]:
+        """What each member says: numbers, or codes of the classes."""
+        members = members_of(fitted, "correlations of members")
         if members.n_members < 2:
             raise ValueError(f"{type(fitted).__name__} has 1 member; two or more are needed.")
         said = members.answers(self.X)
         if self.classes is None or members.classes is None:
-            return _moments(said, 0), members.n_members
-        said = places_of_classes(members.classes, self.classes)[said]
-        return _moments(said, len(self.classes)), members.n_members
+            return said
+        return np.asarray(places_of_classes(members.classes, self.classes)[said])
+
+    def moments(self, fitted: Any) -> tuple[_Moments, int]:
+        """Mean and variance of what members say, and how many they are."""
+        said = self.answers(fitted)
+        return _moments(said, self.n_classes), len(said)
 
 
-def _gathered(moments: Sequence[tuple[_Moments, int]]) -> MemberCorrelation:
-    """Moments of all trainings, whose ensembles are of the same size."""
-    sizes = {size for _, size in moments}
-    if len(sizes) > 1:
+def _one_size(sizes: Sequence[int]) -> int:
+    """Members of ensembles that are all of the same size."""
+    if len(set(sizes)) > 1:
         raise ValueError(
             f"the ensembles have from {min(sizes)} to {max(sizes)} members; all are to have the "
             "same number."
         )
-    means = np.array([one.mean for one, _ in moments])
-    return MemberCorrelation(means, np.array([one.own for one, _ in moments]), sizes.pop())
+    return sizes[0]

@@ -16,15 +16,15 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._figure import axes_for
+from orfeon.inspection._figure import axes_for, look_of, put_legend, put_title, scale_members
 from orfeon.inspection._theory_curves import Curve
 from orfeon.inspection.correlated_members import (
     MemberCorrelationCurve,
     correlated_mean_variance,
+    member_answers,
     member_correlation,
     member_correlation_curve,
 )
-from orfeon.ordering.plot import look_of, put_legend, put_title
 from orfeon.rendering.palette import INK, MUTED_INK, class_colours, mixed
 
 Floats = npt.NDArray[np.float64]
@@ -120,6 +120,39 @@ class CorrelatedMeanDisplay:
         return cls(_curves(correlations, variance, max_members), variance).plot(ax)
 
     @classmethod
+    def from_estimator(
+        cls,
+        ensemble: Any,
+        data: Any,
+        y: Any = None,
+        *,
+        sizes: Sequence[int] | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Train an ensemble again and again, and draw the variance of the mean of its members.
+
+        Parameters
+        ----------
+        ensemble, data, y
+            As for :func:`member_correlation_curve`.
+        sizes : sequence of int, optional
+            Sizes at which the mean of the first members is looked at; by default some up to all.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options
+            ``sampling``, ``n_train``, ``n_test``, ``n_repetitions``, ``n_jobs``, ``verbose`` and
+            ``random_state``, as for :func:`resample_predictions`.
+
+        Returns
+        -------
+        CorrelatedMeanDisplay
+            What was drawn.
+        """
+        answers, n_classes = member_answers(ensemble, data, y, **options)
+        return cls.from_answers(answers, n_classes=n_classes, sizes=sizes, ax=ax)
+
+    @classmethod
     def from_answers(
         cls, answers: Any, *, n_classes: int = 0, sizes: Sequence[int] | None = None, ax: Any = None
     ) -> Self:
@@ -176,23 +209,18 @@ class CorrelatedMeanDisplay:
                 curve.x, curve.y, color=look.colour, linestyle=look.linestyle, linewidth=1.6,
                 label=f"{_RHO} = {rho:.3g}",
             )  # fmt: skip
-            ax.axhline(
-                max(rho, 0.0) * self.variance,
-                color=look.colour,
-                linewidth=0.7,
-                alpha=0.45,
-                zorder=1,
-            )
+            floor = max(rho, 0.0) * self.variance
+            ax.axhline(floor, color=look.colour, linewidth=0.7, alpha=0.45, zorder=1)
         if self.measured is not None:
             (self.measured_,) = ax.plot(
                 self.measured.x, self.measured.y, color=INK, linestyle="", marker="o",
                 markersize=4, label="measured", clip_on=False, zorder=3,
             )  # fmt: skip
         last = max(int(curve.x[-1]) for curve in self.curves.values())
-        ax.set(xscale="log", xlabel="members", ylabel="variance of their mean", xlim=(1, last))
+        scale_members(ax, last, "log")
+        ax.set(xlabel="members", ylabel="variance of their mean")
         most = self.variance if self.measured is None else max(self.variance, *self.measured.y)
         ax.set_ylim(0.0, 1.05 * most)
-        ax.xaxis.set_major_formatter("{x:g}")
         put_title(ax, self._title())
         put_legend(ax)
         return self

@@ -90,7 +90,7 @@ def right_votes(members_or_votes: Any, X: Any = None, y: Any = None, **reading: 
     ----------
     members_or_votes, X, y
         An ensemble with examples, or a matrix of votes without; see
-        :func:`orfeon.inspection.diversity_measures`. Or a :class:`RightVotes` alone.
+        :func:`orfeon.inspection.diversity`. Or a :class:`RightVotes` alone.
     **reading
         ``sample_weight``, ``on`` and ``no_vote``, as there.
 
@@ -155,7 +155,7 @@ def entropy(members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any)
     ----------
     members_or_votes, X, y
         An ensemble with examples, or a matrix of votes without; see
-        :func:`orfeon.inspection.diversity_measures`. Or a :class:`RightVotes` alone.
+        :func:`orfeon.inspection.diversity`. Or a :class:`RightVotes` alone.
     **reading
         ``sample_weight``, ``on`` and ``no_vote``, as there.
 

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.inspection._reading import read_class_votes
 from orfeon.ordering.kappa import pairwise_kappa
 from orfeon.votes.selection import EXACT_IN_SINGLE, Selection
-from orfeon.votes.source import On, read_source
+from orfeon.votes.source import On
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -190,7 +191,7 @@ def read_votes(
     Parameters
     ----------
     members_or_votes, X, y, sample_weight, on, no_vote
-        As for :func:`orfeon.inspection.diversity_measures`.
+        As for :func:`orfeon.inspection.diversity`.
 
     Returns
     -------
@@ -203,16 +204,9 @@ def read_votes(
     >>> read_votes([["a", "b"], ["b", "b"]], y=["a", "b"]).right.tolist()
     [[True, True], [False, True]]
     """
-    if y is None:
-        raise ValueError(
-            "y is missing: the labels say which votes are right. A matrix of votes goes without X, "
-            "and with y=labels."
-        )
-    selection = read_source(members_or_votes, X, y, sample_weight, on=on, no_vote=no_vote).selection
-    if selection.is_regression:
-        raise ValueError(
-            "members that predict numbers are not right or wrong; votes for classes are needed."
-        )
+    selection = read_class_votes(
+        members_or_votes, X, y, sample_weight, what="measures of diversity", on=on, no_vote=no_vote
+    ).selection
     if selection.n_members < 2:
         raise ValueError("members_or_votes has 1 member; diversity is of two or more.")
     return selection
@@ -227,7 +221,7 @@ def pairwise_diversity(
     ----------
     members_or_votes, X, y
         An ensemble with examples, or a matrix of votes without; see
-        :func:`orfeon.inspection.diversity_measures`.
+        :func:`orfeon.inspection.diversity`.
     **reading
         ``sample_weight``, ``on`` and ``no_vote``, as there.
 
@@ -313,7 +307,7 @@ def q_statistic(members_or_votes: Any, X: Any = None, y: Any = None, **reading: 
     ----------
     members_or_votes, X, y
         An ensemble with examples, or a matrix of votes without; see
-        :func:`orfeon.inspection.diversity_measures`. Or a :class:`PairwiseDiversity` alone.
+        :func:`orfeon.inspection.diversity`. Or a :class:`PairwiseDiversity` alone.
     **reading
         ``sample_weight``, ``on`` and ``no_vote``, as there.
 

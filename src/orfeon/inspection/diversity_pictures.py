@@ -8,18 +8,18 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._figure import axes_for
+from orfeon.inspection._figure import axes_for, look_of, put_legend, put_title, room_of, width_of
+from orfeon.inspection._reading import named_ensembles
+from orfeon.inspection._texts import plain
 from orfeon.inspection.diversity_measures import MEASURES, Diversity, Measure, diversity
 from orfeon.inspection.diversity_of_pairs import (
     PairwiseDiversity,
     pair_values,
     pairwise_diversity,
 )
-from orfeon.rendering.palette import EDGE, FAINT, INK, MUTED_INK, TRACK, class_colours
+from orfeon.rendering.palette import EDGE, FAINT, INK, MUTED_INK, TRACK
 from orfeon.votes.source import On
 
-#: Markers of ensembles: colour never says anything alone.
-_MARKERS = "o^sDv<>*"
 #: Width and height in inches of new figures: of the measures, and of the pairs.
 _SIZE, _SQUARE = (6.4, 4.6), (5.2, 4.4)
 #: Inches below which an axes has no room for numbers beside it.
@@ -29,8 +29,6 @@ _MOST_NUMBERS = 4
 #: Inches that a column of numbers has, a number at the end of a scale, and what the names of
 #: measures take from the axes.
 _COLUMN, _END, _NAMES = 0.46, 0.34, 0.6
-#: Letters that a row of the legend has room for, with a marker and gaps counted as six.
-_MOST_LETTERS = 48
 #: Share of the height of a row over which the marks of ensembles are spread.
 _SPREAD = 0.6
 #: Measures that pairs have.
@@ -115,7 +113,8 @@ class DiversityDisplay:
         y : array of shape (n_examples,)
             Their labels.
         name : str, optional
-            Name of the ensemble; by default that of its class. A mapping has names of its own.
+            Name of the ensemble; by default that of its class, and "members" for a list. A mapping
+            has names of its own.
         sample_weight, on
             As for :func:`diversity`.
         ax : matplotlib Axes, optional
@@ -126,14 +125,10 @@ class DiversityDisplay:
         DiversityDisplay
             What was drawn.
         """
-        many = isinstance(ensemble, Mapping)
-        named = ensemble if many else {name or type(ensemble).__name__: ensemble}
-        return cls(
-            {
-                its: diversity(given, X, y, sample_weight=sample_weight, on=on)
-                for its, given in named.items()
-            }
-        ).plot(ax)
+        return cls({
+            its: diversity(given, X, y, sample_weight=sample_weight, on=on)
+            for its, given in named_ensembles(ensemble, name).items()
+        }).plot(ax)  # fmt: skip
 
     @classmethod
     def from_votes(
@@ -166,13 +161,10 @@ class DiversityDisplay:
         DiversityDisplay
             What was drawn.
         """
-        named = votes if isinstance(votes, Mapping) else {name or "members": votes}
-        return cls(
-            {
-                its: diversity(given, None, y, sample_weight=sample_weight, no_vote=no_vote)
-                for its, given in named.items()
-            }
-        ).plot(ax)
+        return cls({
+            its: diversity(given, None, y, sample_weight=sample_weight, no_vote=no_vote)
+            for its, given in named_ensembles(votes, name).items()
+        }).plot(ax)  # fmt: skip
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the picture.
@@ -192,20 +184,22 @@ class DiversityDisplay:
         self._draw_scales()
         n = len(self.measured)
         rows = np.arange(len(MEASURES), dtype=np.float64)
-        width = ax.get_position().width * self.figure_.get_figwidth()
+        width = width_of(ax) / 72
         n_columns = n if n <= _MOST_NUMBERS and width >= _NARROW else 0
         # An inch in widths of the scales, to which all places are relative.
         inch = 1 / max(width - _NAMES - n_columns * _COLUMN - 2 * _END, 1.0)
         self.marks_ = {}
-        colours = class_colours(n)
         for k, (name, found) in enumerate(self.measured.items()):
             places = [_place(measure, getattr(found, its)) for its, measure in MEASURES.items()]
+            colour, marker, _ = look_of(k)
             look = {
-                "marker": _MARKERS[k % len(_MARKERS)], "linestyle": "", "color": colours[k],
+                "marker": marker, "linestyle": "", "color": colour,
                 "markersize": 8, "markeredgecolor": "white", "clip_on": False,
             }  # fmt: skip
             shift = _SPREAD * ((k + 0.5) / n - 0.5)
-            (self.marks_[name],) = ax.plot(places, rows + shift, label=name, zorder=4, **look)
+            (self.marks_[name],) = ax.plot(
+                places, rows + shift, label=plain(name), zorder=4, **look
+            )
             if n_columns:
                 self._write_numbers(found, 1 + inch * (_END + (k + 0.5) * _COLUMN), look)
         ax.set_xlim(-inch * _END, 1 + inch * (_END + n_columns * _COLUMN))
@@ -243,25 +237,21 @@ class DiversityDisplay:
         n_pairwise = sum(measure.is_pairwise for measure in MEASURES.values())
         ax.axhline(n_pairwise - 0.5, color=FAINT, linewidth=0.8, zorder=1)
         ax.set(ylim=(len(MEASURES) - 0.4, -1.3), xticks=[])
-        size = "small" if is_narrow else "medium"
-        ax.tick_params(axis="y", length=0, labelsize=size)
+        ax.tick_params(axis="y", length=0, labelsize="small" if is_narrow else "medium")
         ax.spines[:].set_visible(False)
         ends = {1.0: ("diverse \N{RIGHTWARDS ARROW}", "right")}
         if not is_narrow:
             ends[0.0] = ("\N{LEFTWARDS ARROW} alike", "left")
         for at, (text, side) in ends.items():
             ax.annotate(text, (at, -0.9), ha=side, va="center", fontsize="small", color=INK)
-        gap = "\n" if is_narrow else " "
-        ax.set_title(f"Ten measures of diversity:{gap}{self._whose()}", fontsize=size)
-        letters = sum(len(name) + 6 for name in self.marks_)
-        n_columns = 1 if is_narrow else len(self.marks_) if letters <= _MOST_LETTERS else 2
-        ax.legend(
-            handles=list(self.marks_.values()), loc="upper center", bbox_to_anchor=(0.5, 0.0),
-            ncols=n_columns, frameon=False, fontsize="small",
-        )  # fmt: skip
+        # The names of the measures take part of the width, which the layout does not know yet.
+        room = room_of(ax, beside=115.0 if is_narrow else 140.0)
+        put_title(ax, f"Ten measures of diversity: {self._whose()}", width=room)
+        marks = list(self.marks_.values())
+        put_legend(ax, handles=marks, width=0.9 * room, below=0.0, handlelength=1.8)
 
     def _whose(self) -> str:
-        names = list(self.measured)
+        names = [plain(name) for name in self.measured]
         if len(names) == 1:
             (found,) = self.measured.values()
             return f"{found.n_members} members"
@@ -430,9 +420,7 @@ default="disagreement"
             axis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="member", ylabel="member")
         ax.spines[:].set_color(EDGE)
-        title = known.label[0].upper() + known.label[1:]
-        ax.set_title(
-            f"{title} of {self.pairs.n_members} members, mean {self.pairs.mean(self.measure):.3g}",
-            fontsize="medium",
-        )
+        name = known.label[0].upper() + known.label[1:]
+        mean = self.pairs.mean(self.measure)
+        put_title(ax, f"{name} of {self.pairs.n_members} members, mean {mean:.3g}")
         return self

@@ -6,8 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from orfeon.inspection._figure import axes_for
+from orfeon.inspection._figure import (
+    Scale,
+    axes_for,
+    check_scale,
+    look_of,
+    put_legend,
+    put_title,
+    scale_members,
+)
 from orfeon.inspection._orders import Orders
+from orfeon.inspection._texts import plain
 from orfeon.inspection.errors_by_size import (
     OWN,
     RANDOM,
@@ -17,7 +26,7 @@ from orfeon.inspection.errors_by_size import (
     curves_of_orders,
     error_curves,
 )
-from orfeon.ordering.plot import draw_error_curve, look_of, put_legend, put_title, show_sizes
+from orfeon.ordering.plot import draw_error_curve, show_sizes
 from orfeon.rendering.palette import INK, MUTED_INK
 from orfeon.seeding import RandomState
 from orfeon.votes.selection import Task
@@ -95,6 +104,7 @@ class ErrorCurveDisplay:
         out_of_bag: bool | None = None,
         staged: bool | None = None,
         on: Sequence[On] | None = None,
+        scale: Scale = "auto",
         ax: Any = None,
     ) -> Self:
         """Draw the curves of an ensemble, or of several.
@@ -109,6 +119,9 @@ class ErrorCurveDisplay:
             As for :func:`error_curves`.
         on : sequence of {"training", "out-of-bag", "test"}, optional
             The examples whose curves are drawn; by default all that there are.
+        scale : {"auto", "linear", "log"}, default="auto"
+            How the numbers of members are spread; "auto" is logarithmic from 300 of them on, where
+            nobody ordered them.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -117,7 +130,9 @@ class ErrorCurveDisplay:
         ErrorCurveDisplay
             What was drawn.
         """
-        named = ensemble if isinstance(ensemble, Mapping) else {None: ensemble}
+        named: Mapping[Any, Any] = ensemble if isinstance(ensemble, Mapping) else {None: ensemble}
+        if not named:
+            raise ValueError("ensemble is empty; give at least one ensemble by name.")
         found = []
         for name, one in named.items():
             curves = error_curves(
@@ -127,7 +142,7 @@ class ErrorCurveDisplay:
                 out_of_bag=out_of_bag, staged=staged,
             )  # fmt: skip
             found.append(curves if name is None else _renamed(curves, str(name)))
-        return cls(_joined(found, on)).plot(ax)
+        return cls(_joined(found, on)).plot(ax, scale=scale)
 
     @classmethod
     def from_votes(
@@ -144,6 +159,7 @@ class ErrorCurveDisplay:
         random_state: RandomState = None,
         no_vote: Any = None,
         task: Task | None = None,
+        scale: Scale = "auto",
         ax: Any = None,
     ) -> Self:
         """Draw the curves of a matrix of votes, or of predictions.
@@ -158,6 +174,9 @@ class ErrorCurveDisplay:
             As for :func:`error_curves`.
         random_state, no_vote, task
             As for :func:`error_curves`.
+        scale : {"auto", "linear", "log"}, default="auto"
+            How the numbers of members are spread; "auto" is logarithmic from 300 of them on, where
+            nobody ordered them.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -171,7 +190,7 @@ class ErrorCurveDisplay:
             sample_weight_test=sample_weight_test, orders=orders,
             n_random_orders=n_random_orders, random_state=random_state, no_vote=no_vote,
             task=task,
-        )).plot(ax)  # fmt: skip
+        )).plot(ax, scale=scale)  # fmt: skip
 
     @classmethod
     def from_orders(
@@ -185,6 +204,7 @@ class ErrorCurveDisplay:
         no_vote: Any = None,
         n_random_orders: int = 0,
         random_state: RandomState = None,
+        scale: Scale = "auto",
         ax: Any = None,
     ) -> Self:
         """Draw the curves of orders that were made before.
@@ -193,6 +213,9 @@ class ErrorCurveDisplay:
         ----------
         orders, members_or_votes, X, y, sample_weight, no_vote, n_random_orders, random_state
             As for :func:`orfeon.inspection.errors_by_size.curves_of_orders`.
+        scale : {"auto", "linear", "log"}, default="auto"
+            How the numbers of members are spread; "auto" is logarithmic from 300 of them on, where
+            nobody ordered them.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -204,36 +227,43 @@ class ErrorCurveDisplay:
         return cls(curves_of_orders(
             orders, members_or_votes, X, y, sample_weight=sample_weight, no_vote=no_vote,
             n_random_orders=n_random_orders, random_state=random_state,
-        )).plot(ax)  # fmt: skip
+        )).plot(ax, scale=scale)  # fmt: skip
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, *, scale: Scale = "auto") -> Self:
         """Draw the picture.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
+        scale : {"auto", "linear", "log"}, default="auto"
+            How the numbers of members are spread; "auto" is logarithmic from 300 of them on, where
+            nobody ordered them.
 
         Returns
         -------
         ErrorCurveDisplay
             The display, with what was drawn.
         """
+        check_scale(scale)
+        if scale == "auto" and any(curve.is_ordered for curve in self.curves):
+            scale = "linear"  # orders part in the middle
         self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
         self.figure_, self.lines_ = ax.figure, {}
-        scale = 1.0 if self.curves.is_regression else 100.0
+        scale_members(ax, max(map(len, self.curves)), scale)  # notes find room by it
+        unit = 1.0 if self.curves.is_regression else 100.0
         marked = self._marked
         for curve in self.curves:
             is_marked = any(curve is one for one in marked)
             self.lines_[curve.name, curve.on] = draw_error_curve(
-                ax, scale * curve.errors, f"{curve.name}, {curve.on}",
-                spread=None if curve.spread is None else scale * curve.spread,
+                ax, unit * curve.errors, f"{curve.name}, {curve.on}",
+                spread=None if curve.spread is None else unit * curve.spread,
                 mark=curve.best_size if is_marked else None,
                 note=self._best(curve) if is_marked and len(marked) == 1 else None,
                 whole=f"_all, {curve.name}, {curve.on}" if self._shows_whole(curve) else None,
                 **self._style(curve),
             )  # fmt: skip
-        show_sizes(ax)
+        show_sizes(ax, scale)
         self._label()
         return self
 
@@ -292,7 +322,7 @@ class ErrorCurveDisplay:
         ax.set_xlabel("members")
         ax.set_ylabel(what if len(ons) > 1 else f"{ons[0]} {what}")
         best = min(self._marked, key=lambda curve: curve.least)
-        name = "" if best.name in (OWN, RANDOM) else f" ({best.name})"
+        name = "" if best.name in (OWN, RANDOM) else f" ({plain(best.name)})"
         error = "mean squared error" if self.curves.is_regression else "error"
         kept = f"{self._number(best.least)} with {best.best_size} of {len(best)} members{name}"
         whole = f", {self._number(best.whole)} with all"
@@ -310,9 +340,9 @@ class ErrorCurveDisplay:
         for name in dict.fromkeys(curve.name for curve in self.curves):
             line = next(line for (its, _), line in self.lines_.items() if its == name)
             label = (
-                f"{name}: {self._best(marked[name])}"
+                f"{plain(name)}: {self._best(marked[name])}"
                 if len(marked) > 1 and name in marked
-                else name
+                else plain(name)
             )
             handles.append(Line2D(
                 [], [], color=line.get_color(), marker=line.get_marker(), markersize=4, label=label,

@@ -21,12 +21,14 @@ import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.utils import column_or_1d
 
+from orfeon.adapters.base import NoOutOfBagError
 from orfeon.inspection._orders import Orders, as_order, check_members, named_orders, read_orders
+from orfeon.inspection._reading import read_answers
 from orfeon.ordering.curves import error_curve, trivial_errors
 from orfeon.ordering.ordered import Order
 from orfeon.seeding import RandomState, seed_sequence
 from orfeon.votes.selection import Selection, Task, whole_weights
-from orfeon.votes.source import Source, read_source
+from orfeon.votes.source import Source
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -34,6 +36,7 @@ On = Literal["training", "out-of-bag", "test"]
 
 #: Names of the orders that nobody made.
 OWN, RANDOM = "own order", "random order"
+_WHAT = "error curves"
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,16 +210,18 @@ def error_curves(
     >>> ordered.best_size < 50, ordered.least < ordered.whole
     (True, True)
     """
-    if y is None:
-        raise ValueError("y is missing: errors are counted against the true labels or targets.")
     if (X_test is not None or votes_test is not None) != (y_test is not None):
         raise ValueError("y_test goes with X_test or votes_test: give both, or neither.")
     if _decides_by_stages(members_or_votes, staged):
+        if y is None or X is None:
+            raise ValueError(f"{'y' if y is None else 'X'} is missing: {_WHAT} need examples.")
         _refuse_beside_stages(orders, n_random_orders, out_of_bag)
         return _staged_curves(
             members_or_votes, (X, y, sample_weight), (X_test, y_test, sample_weight_test)
         )
-    source = read_source(members_or_votes, X, y, sample_weight, no_vote=no_vote, task=task)
+    source = read_answers(
+        members_or_votes, X, y, sample_weight, what=_WHAT, no_vote=no_vote, task=task
+    )
     seen: list[tuple[On, Selection]] = [("training", source.selection)]
     left_out = _left_out(source, out_of_bag)
     if left_out is not None:
@@ -224,8 +229,8 @@ def error_curves(
     if y_test is not None:
         asked = members_or_votes if votes_test is None else votes_test
         told: Task = "regression" if source.selection.is_regression else "classification"
-        test = read_source(
-            asked, X_test, y_test, sample_weight_test, no_vote=no_vote,
+        test = read_answers(
+            asked, X_test, y_test, sample_weight_test, what=_WHAT, no_vote=no_vote,
             task=told if X_test is None else None,
         ).selection  # fmt: skip
         check_members(test.n_members, source.selection.n_members, "votes_test")
@@ -285,8 +290,8 @@ def curves_of_orders(
     is_regression = all(order.n_classes == 0 for order in named.values())
     if y is not None:
         told: Task = "regression" if is_regression else "classification"
-        test = read_source(
-            members_or_votes, X, y, sample_weight, no_vote=no_vote,
+        test = read_answers(
+            members_or_votes, X, y, sample_weight, what=_WHAT, no_vote=no_vote,
             task=told if X is None else None,
         ).selection  # fmt: skip
         for order in named.values():
@@ -305,7 +310,10 @@ def _left_out(source: Source, wanted: bool | None) -> Selection | None:
             "entries are votes on examples that the member was trained on."
         )
     if wanted and source.find_left_out is not None:
-        source.find_left_out()  # it says why where it is not known
+        try:
+            source.find_left_out()
+        except NoOutOfBagError as error:
+            raise ValueError(f"out_of_bag=True is not allowed: {error.what}.") from error
     return source.left_out
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.inspection._figure import axes_for
+from orfeon.inspection._texts import plain
 from orfeon.perceptrons.categories import QuasiNoisy
 from orfeon.perceptrons.class_of_interest import class_code
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
@@ -342,8 +343,8 @@ class PerceptronCategoriesDisplay:
         self.lines_, self.bands_ = [], []
         self._draw_perceptrons(box)
         self._draw_examples()
-        ax.set_xlabel(_plain(self.data.names[0]))
-        ax.set_ylabel(_plain(self.data.names[1]))
+        ax.set_xlabel(plain(self.data.names[0]))
+        ax.set_ylabel(plain(self.data.names[1]))
         ax.set_title(self._title(), fontsize="medium")
         self._draw_legend()
         return self
@@ -402,7 +403,7 @@ class PerceptronCategoriesDisplay:
             for category, (colour, _) in _LOOKS.items()
         ]
         for is_positive, (marker, _) in _MARKERS.items():
-            name = f"class {_plain(data.classes[is_positive])}"
+            name = f"class {plain(data.classes[is_positive])}"
             entries.append(mark(marker, MUTED_INK, name + ", of interest" * is_positive))
         if data.selected is not None:
             entries.append(mark("o", MUTED_INK, "selected", markeredgecolor=INK))
@@ -419,11 +420,6 @@ class PerceptronCategoriesDisplay:
             handles=entries, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3,
             frameon=False, fontsize="small",
         )  # fmt: skip
-
-
-def _plain(name: str) -> str:
-    """A name in which dollar signs are dollar signs."""
-    return name.replace("$", r"\$")
 
 
 def _box(points: Floats) -> Floats:

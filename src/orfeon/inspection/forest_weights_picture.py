@@ -13,16 +13,14 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_regressor
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from orfeon.adapters import unpruned
 from orfeon.ensembles.leaving_out import LeavingOut
-from orfeon.inspection._figure import axes_for
-from orfeon.inspection._map_drawing import draw_legend_below, plain, wrapped
+from orfeon.inspection._figure import axes_for, inches, put_colour_bar, put_legend, put_title
 from orfeon.inspection._row_classes import RowClasses
-from orfeon.inspection.neighbourhood import forest_weights
-from orfeon.inspection.neighbourhood_pictures import forest_of
+from orfeon.inspection._texts import plain
+from orfeon.inspection.neighbourhood import forest_of, forest_weights
 from orfeon.rendering.palette import EDGE, INK, MUTED_INK, class_colours
 from orfeon.schema import Schema
 from orfeon.tabular import check_length
@@ -120,7 +118,7 @@ def row_weights(
     """
     ensemble = unpruned(ensemble)
     forest = forest_of(ensemble)
-    if forest is None:
+    if forest is None or forest is ensemble:
         raise TypeError(
             f"ensemble is of type {type(ensemble).__name__}; the weights of examples are those of "
             "a tree of ours, or of an ensemble of such trees."
@@ -163,7 +161,7 @@ def _one_row(row: Any) -> Any:
         raise ValueError(
             f"row has shape {values.shape}; one row, of shape (n_attributes,), is expected."
         )
-    return _safe_indexing(values[None, :], [0])
+    return values[None, :]
 
 
 def _has_strings(row: Any) -> bool:
@@ -283,8 +281,7 @@ class ForestWeightsDisplay:
             self._draw_plane()
         else:
             self._draw_bars(n_shown)
-        title, size = wrapped(self._title(), ax)
-        ax.set_title(title, fontsize=size)
+        put_title(ax, self._title())
         return self
 
     def _title(self) -> str:
@@ -318,7 +315,7 @@ class ForestWeightsDisplay:
         )  # fmt: skip
         ax.set_xlabel(plain(data.names[0]))
         ax.set_ylabel(plain(data.names[1]))
-        draw_legend_below(ax, [*entries, row])
+        put_legend(ax, handles=[*entries, row], handlelength=1.8)
 
     def _draw_classes(self, heavy: npt.NDArray[np.bool_], size: Floats) -> list[Any]:
         from matplotlib.lines import Line2D
@@ -346,9 +343,7 @@ class ForestWeightsDisplay:
             *data.points[heavy].T, s=size[heavy], c=data.y[heavy].astype(np.float64),
             cmap="cividis", edgecolors="white", linewidths=0.4, zorder=3,
         )  # fmt: skip
-        bar = self.figure_.colorbar(drawn, ax=self.ax_, fraction=0.08, pad=0.03, aspect=22)
-        bar.set_label(f"target (weighted mean {data.said():.4g})", fontsize="small")
-        bar.ax.tick_params(labelsize="small")
+        put_colour_bar(drawn, self.ax_, f"target (weighted mean {data.said():.4g})")
 
     def _draw_bars(self, n_shown: int) -> None:
         data, ax = self.data, self.ax_
@@ -373,7 +368,8 @@ class ForestWeightsDisplay:
         ax.set_xlabel(together)
         ax.spines[["top", "right"]].set_visible(False)
         if entries:
-            draw_legend_below(ax, entries, share=_BARS)
+            width = 72 * _BARS * inches(self.figure_)[0]
+            put_legend(ax, handles=entries, width=width, handlelength=1.8)
         else:
             text = f"weighted mean of all targets: {data.said():.4g}"
             ax.text(

@@ -15,9 +15,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._figure import axes_for
+from orfeon.inspection._figure import Look, axes_for, look_of, put_legend, put_title, width_of
+from orfeon.inspection._reading import named_ensembles
+from orfeon.inspection._texts import plain
 from orfeon.inspection.diversity_of_pairs import pair_values, pairs_of, read_votes
-from orfeon.rendering.palette import FAINT, INK, class_colours, tint
+from orfeon.rendering.palette import FAINT, INK, tint
 from orfeon.seeding import RandomState, seed_sequence
 from orfeon.votes.source import On
 
@@ -26,14 +28,10 @@ Integers = npt.NDArray[np.int64]
 
 #: Pairs above which a cloud is drawn as a density.
 _DENSE = 20_000
-#: Markers of ensembles: colour never says anything alone.
-_MARKERS = "o^sDv<>*"
 #: Width and height in inches of a new figure.
 _SIZE = (6.4, 4.8)
-#: Inches below which an axes has room for one legend entry in a row, and no long title.
-_NARROW = 4.5
-#: Points between the axes and the legend, where ticks and label of the axis are.
-_BELOW = 30
+#: Points below which axes have no room for what numbers of kappa mean.
+_NARROW = 230.0
 #: Hexagons across a density.
 _HEXAGONS = 60
 #: Up to so many pairs: size of points in square points, and how opaque they are.
@@ -100,7 +98,7 @@ def kappa_error(
     ----------
     members_or_votes, X, y, sample_weight, on, no_vote
         An ensemble with examples, or a matrix of votes without; as for
-        :func:`orfeon.inspection.diversity_measures`.
+        :func:`orfeon.inspection.diversity`.
     max_pairs : int, optional
         Draw this many pairs at random if there are more; all by default.
     random_state : int, Generator, RandomState or None, default=None
@@ -117,7 +115,7 @@ def kappa_error(
     Kappa is (theta1 - theta2) / (1 - theta2): theta1 is the share of examples on which the two
     members vote for the same class, theta2 what it would be if they were independent, each with
     its own class shares. It is about labels, and does not know which are right; the interrater
-    kappa of :func:`orfeon.inspection.diversity_measures` knows nothing else.
+    kappa of :func:`orfeon.inspection.diversity` knows nothing else.
 
     Examples
     --------
@@ -241,7 +239,8 @@ class KappaErrorDisplay:
         y : array of shape (n_examples,)
             Their labels.
         name : str, optional
-            Name of the ensemble; by default that of its class. A mapping has names of its own.
+            Name of the ensemble; by default that of its class, and "members" for a list. A mapping
+            has names of its own.
         sample_weight, on, max_pairs, random_state
             As for :func:`kappa_error`.
         ax : matplotlib Axes, optional
@@ -252,13 +251,12 @@ class KappaErrorDisplay:
         KappaErrorDisplay
             What was drawn.
         """
-        named = _named(ensemble, name or type(ensemble).__name__)
         clouds = {
             its: kappa_error(
                 given, X, y, sample_weight=sample_weight, on=on, max_pairs=max_pairs,
                 random_state=random_state,
             )
-            for its, given in named.items()
+            for its, given in named_ensembles(ensemble, name).items()
         }  # fmt: skip
         return cls(clouds).plot(ax)
 
@@ -300,7 +298,7 @@ class KappaErrorDisplay:
                 given, None, y, sample_weight=sample_weight, no_vote=no_vote, max_pairs=max_pairs,
                 random_state=random_state,
             )
-            for its, given in _named(votes, name or "members").items()
+            for its, given in named_ensembles(votes, name).items()
         }  # fmt: skip
         return cls(clouds).plot(ax)
 
@@ -323,33 +321,32 @@ class KappaErrorDisplay:
         self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
         self.figure_ = ax.figure
         drawn = len(ax.get_legend_handles_labels()[1])
-        colours = class_colours(drawn + len(self.clouds))
         self.clouds_, self.centroids_ = {}, {}
         for place, (name, cloud) in enumerate(self.clouds.items(), start=drawn):
-            colour, marker = colours[place], _MARKERS[place % len(_MARKERS)]
+            look = look_of(place)
             draw = self._draw_density if len(cloud) > density_above else self._draw_points
-            self.clouds_[name] = draw(cloud, colour, marker)
+            self.clouds_[name] = draw(cloud, look)
             kappa, error = cloud.centroid[0], 100 * cloud.centroid[1]
             (self.centroids_[name],) = ax.plot(
-                [kappa], [error], marker=marker, linestyle="", markersize=11, zorder=5,
-                markerfacecolor=(colour, 0.5), markeredgecolor=INK, markeredgewidth=1.4,
-                label=f"{name}: kappa {kappa:.2f}, error {error:.1f}%",
+                [kappa], [error], marker=look.marker, linestyle="", markersize=11, zorder=5,
+                markerfacecolor=(look.colour, 0.5), markeredgecolor=INK, markeredgewidth=1.4,
+                label=f"{plain(name)}: kappa {kappa:.2f}, error {error:.1f}%",
             )  # fmt: skip
         self._label(any(len(cloud) > density_above for cloud in self.clouds.values()))
         return self
 
-    def _draw_points(self, cloud: KappaError, colour: str, marker: str) -> Any:
-        _, size, alpha = next(look for look in _POINTS if len(cloud) <= look[0])
+    def _draw_points(self, cloud: KappaError, look: Look) -> Any:
+        _, size, alpha = next(points for points in _POINTS if len(cloud) <= points[0])
         return self.ax_.scatter(
-            cloud.kappa, 100 * cloud.error, s=size, marker=marker, color=colour, alpha=alpha,
-            linewidths=0, zorder=3, rasterized=len(cloud) > _POINTS[0][0],
+            cloud.kappa, 100 * cloud.error, s=size, marker=look.marker, color=look.colour,
+            alpha=alpha, linewidths=0, zorder=3, rasterized=len(cloud) > _POINTS[0][0],
         )  # fmt: skip
 
-    def _draw_density(self, cloud: KappaError, colour: str, marker: str) -> Any:
+    def _draw_density(self, cloud: KappaError, look: Look) -> Any:
         from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
         shades = LinearSegmentedColormap.from_list(
-            "pairs", [to_rgba(tint(colour, 1.0), 0.45), to_rgba(colour, 0.95)]
+            "pairs", [to_rgba(tint(look.colour, 1.0), 0.45), to_rgba(look.colour, 0.95)]
         )
         return self.ax_.hexbin(
             cloud.kappa, 100 * cloud.error, gridsize=_HEXAGONS, bins="log", mincnt=1, cmap=shades,
@@ -365,29 +362,15 @@ class KappaErrorDisplay:
 
     def _label(self, dense: bool) -> None:
         """Say what is seen."""
-        from matplotlib.transforms import offset_copy
-
         ax = self.ax_
-        handles, labels = ax.get_legend_handles_labels()
         what = "darker where there are more pairs" if dense else "a point for each pair of members"
-        if len(handles) == 1:
+        if len(ax.get_legend_handles_labels()[0]) == 1:
             (cloud,) = self.clouds.values()
             what = f"{len(cloud)} pairs of {cloud.n_members} members{', darker: more' * dense}"
-        # As wide as the axes will be, within a little: the layout is made when all is drawn.
-        is_narrow = ax.get_position().width * self.figure_.get_figwidth() < _NARROW
-        gap = "\n" if is_narrow else " "
-        ax.set_title(f"Kappa-error diagram:{gap}{what}", fontsize="medium")
+        put_title(ax, f"Kappa-error diagram: {what}")
+        is_narrow = width_of(ax) < _NARROW
         ax.set_xlabel("kappa of the two" + ("" if is_narrow else " (0: chance, 1: always agree)"))
         ax.set_ylabel("mean error of the two, %")
         ax.grid(color=FAINT, linewidth=0.5, zorder=0)
         ax.set_axisbelow(True)
-        ax.legend(
-            handles, labels, title="centroids", loc="upper center", bbox_to_anchor=(0.5, 0.0),
-            bbox_transform=offset_copy(ax.transAxes, self.figure_, 0, -_BELOW, "points"),
-            ncols=1 if is_narrow else 2, frameon=False, fontsize="small", title_fontsize="small",
-        )  # fmt: skip
-
-
-def _named(given: Any, name: str) -> dict[str, Any]:
-    """One ensemble with its name, or those of a mapping."""
-    return dict(given) if isinstance(given, Mapping) else {name: given}
+        put_legend(ax, title="centroids", title_fontsize="small", handlelength=1.8)

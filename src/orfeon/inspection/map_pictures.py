@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
-from orfeon.inspection._figure import axes_for
+from orfeon.inspection._figure import axes_for, put_colour_bar, put_legend, put_title
 from orfeon.inspection._map_drawing import (
     GROUND,
     MARKERS,
@@ -23,15 +23,13 @@ from orfeon.inspection._map_drawing import (
     darker,
     draw_border,
     draw_classes,
-    draw_legend_below,
     draw_margins,
     draw_true_border,
     margin_scale,
     on_same_grid,
-    plain,
-    wrapped,
 )
 from orfeon.inspection._plane import Box
+from orfeon.inspection._texts import plain
 from orfeon.inspection.maps import (
     ClassificationMap,
     MarginMap,
@@ -78,8 +76,7 @@ class _MapDisplay:
             draw_true_border(ax, self.truth)
         self.points_ = self._draw_points() if points else []
         self._label_axes()
-        title, size = wrapped(self._title(), ax)
-        ax.set_title(title, fontsize=size)
+        put_title(ax, self._title())
         if legend:
             self._draw_legend(points)
         return self
@@ -108,9 +105,9 @@ class _MapDisplay:
         self.ax_.set_xlabel(plain(names[0]))
         self.ax_.set_ylabel(plain(names[1]))
         if categories[0] is not None:
-            self.ax_.set_xticks(self.data.x, [plain(str(c)) for c in categories[0]])
+            self.ax_.set_xticks(self.data.x, [plain(c) for c in categories[0]])
         if categories[1] is not None:
-            self.ax_.set_yticks(self.data.y, [plain(str(c)) for c in categories[1]])
+            self.ax_.set_yticks(self.data.y, [plain(c) for c in categories[1]])
 
     def _draw_legend(self, points: bool) -> None:
         from matplotlib.lines import Line2D
@@ -119,7 +116,7 @@ class _MapDisplay:
         shown = set(self.point_codes.tolist()) if points else set()
         entries: list[Any] = []
         for code, colour in enumerate(class_colours(len(self.data.classes))):
-            name = f"class {plain(str(self.data.classes[code]))}"
+            name = f"class {plain(self.data.classes[code])}"
             if code in shown:
                 look: dict[str, Any] = {"markerfacecolor": darker(colour), "markersize": 7}
                 look |= {"marker": MARKERS[code % len(MARKERS)], "markeredgecolor": "white"}
@@ -128,7 +125,7 @@ class _MapDisplay:
                 entries.append(Patch(color=mixed(colour, "#FFFFFF", GROUND), label=name))
         if self.truth is not None:
             entries.append(Line2D([], [], color=INK, linestyle=TRUE, label="true border"))
-        draw_legend_below(self.ax_, entries)
+        put_legend(self.ax_, handles=entries, handlelength=1.8)
 
     def _title(self) -> str:
         lines = [self._says]
@@ -390,19 +387,13 @@ class MarginMapDisplay(_MapDisplay):
 
     def _draw_colour_bar(self) -> Any:
         data = cast(MarginMap, self.data)
-        bar = self.figure_.colorbar(
-            margin_scale(data), ax=self.ax_, fraction=0.08, pad=0.03, aspect=22
-        )
-        if len(data.classes) == 2:
-            first, second = (plain(str(c)) for c in data.classes)
-            text = f"{data.of}: class {first} minus class {second}"
-            bar.set_ticks([-1.0, -0.5, 0.0, 0.5, 1.0])
-        else:
+        if len(data.classes) != 2:
             text = f"{data.of}: first class minus second"
-        label, size = wrapped(text, self.ax_, tall=True)
-        bar.set_label(label, fontsize=size)
-        bar.ax.tick_params(labelsize="small")
-        bar.outline.set_linewidth(0.5)
+            return put_colour_bar(margin_scale(data), self.ax_, text)
+        first, second = map(plain, data.classes)
+        text = f"{data.of}: class {first} minus class {second}"
+        bar = put_colour_bar(margin_scale(data), self.ax_, text)
+        bar.set_ticks([-1.0, -0.5, 0.0, 0.5, 1.0])
         return bar
 
 

@@ -31,6 +31,7 @@ from orfeon.boosting.tallies import VoteTally, with_ties
 from orfeon.ensembles.combination import OWN
 from orfeon.forest import Forest
 from orfeon.inspection._plane import Box, Plane, is_whole
+from orfeon.inspection._reading import members_of
 from orfeon.kernels import paint
 from orfeon.kernels.jit import kernel_view
 from orfeon.schema import Categories
@@ -248,7 +249,7 @@ def margin_map(
     plane = Plane.over(model, X, box, grid_resolution, room)
     if n_members is not None:
         model = _first_members(model, n_members)
-    members = adapt(model) if of == "votes" else _voters(model)
+    members = members_of(model, "margins of votes") if of == "votes" else _voters(model)
     if of != "probabilities" and members is not None:
         assert members.classes is not None
         found, classes, compared = _count(members, plane), members.classes, "votes"

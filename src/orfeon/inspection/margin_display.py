@@ -13,9 +13,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from orfeon.inspection._figure import axes_for
+from orfeon.inspection._figure import axes_for, look_of, put_legend, put_title
+from orfeon.inspection._reading import named_ensembles
+from orfeon.inspection._texts import plain
 from orfeon.inspection.vote_margins import MarginDistribution, Sizes, margin_distribution
-from orfeon.ordering.plot import look_of, put_legend, put_title
 from orfeon.rendering.palette import INK
 from orfeon.votes.source import On
 
@@ -71,7 +72,7 @@ class MarginDistributionDisplay:
     def __init__(self, distributions: Mapping[str, MarginDistribution]) -> None:
         if not distributions:
             raise ValueError("distributions is empty; there is nothing to draw.")
-        self.distributions = dict(distributions)
+        self.distributions = {str(name): one for name, one in distributions.items()}
 
     @classmethod
     def from_estimator(
@@ -101,14 +102,10 @@ class MarginDistributionDisplay:
         MarginDistributionDisplay
             What was drawn.
         """
-        is_list = isinstance(ensemble, list | tuple)
-        named = {"members" if is_list else type(ensemble).__name__: ensemble}
-        if isinstance(ensemble, Mapping):
-            named = {str(name): one for name, one in ensemble.items()}
-        options = {"sizes": sizes, "sample_weight": sample_weight, "on": on}
-        return cls(
-            {name: margin_distribution(one, X, y, **options) for name, one in named.items()}
-        ).plot(ax)
+        return cls({
+            name: margin_distribution(one, X, y, sizes=sizes, sample_weight=sample_weight, on=on)
+            for name, one in named_ensembles(ensemble).items()
+        }).plot(ax)  # fmt: skip
 
     @classmethod
     def from_votes(
@@ -138,13 +135,12 @@ class MarginDistributionDisplay:
         MarginDistributionDisplay
             What was drawn.
         """
-        named = votes if isinstance(votes, Mapping) else {"votes": votes}
         return cls({
             name: margin_distribution(
                 one, y=y, sizes=sizes, sample_weight=sample_weight, no_vote=no_vote,
                 member_weights=member_weights,
             )
-            for name, one in named.items()
+            for name, one in named_ensembles(votes, "votes").items()
         }).plot(ax)  # fmt: skip
 
     def plot(self, ax: Any = None) -> Self:
@@ -189,7 +185,7 @@ class MarginDistributionDisplay:
         ax.set_xlabel("margin, at most")
         ax.set_ylabel("share of examples, %")
         least = ", ".join(
-            f"{name} {_signed(distribution.stages[-1].minimum)}"
+            f"{plain(name)} {_signed(distribution.stages[-1].minimum)}"
             for name, distribution in self.distributions.items()
         )
         put_title(ax, f"Least margin with all members (marked): {least}")
@@ -200,7 +196,7 @@ class MarginDistributionDisplay:
         from matplotlib.lines import Line2D
 
         handles = [
-            Line2D([], [], color=look_of(k).colour, marker=look_of(k).marker, label=name)
+            Line2D([], [], color=look_of(k).colour, marker=look_of(k).marker, label=plain(name))
             for k, name in enumerate(self.distributions)
         ]
         # Ensembles that stopped early have other sizes in the same style.

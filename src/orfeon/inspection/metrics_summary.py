@@ -23,9 +23,10 @@ from sklearn.metrics import (
 )
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import unique_labels
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length
+from sklearn.utils.validation import check_consistent_length
 
 from orfeon.imbalance.metrics import ZeroDivision, geometric_mean
+from orfeon.inspection._reading import read_weights
 
 Floats = npt.NDArray[np.float64]
 
@@ -339,13 +340,7 @@ def _read(
         assert_all_finite(values, input_name=name)
     if not len(true):
         raise ValueError("y_true has no values; measures need at least one example.")
-    if sample_weight is not None and not np.any(np.asarray(sample_weight, dtype=np.float64)):
-        raise ValueError(
-            "sample_weight is zero for every example; at least one weight must be positive."
-        )
-    weights = _check_sample_weight(
-        sample_weight, np.empty((len(true), 1)), dtype=np.float64, ensure_non_negative=True
-    )
+    weights = read_weights(sample_weight, len(true))
     counts = weights > 0
     return true[counts], predicted[counts], weights[counts], counts
 

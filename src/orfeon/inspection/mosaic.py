@@ -16,23 +16,19 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
-from orfeon.inspection._figure import axes_for
+from orfeon.inspection._figure import inches, new_figure
 from orfeon.inspection._map_drawing import (
     STRONG_GROUND,
     TRUE,
-    columns_of,
     draw_border,
     draw_classes,
     draw_margins,
     draw_true_border,
-    fitting_size,
-    in_lines,
-    inches,
     margin_scale,
     on_same_grid,
-    plain,
 )
 from orfeon.inspection._plane import Box, Plane, is_whole
+from orfeon.inspection._texts import columns_of, fitting_size, in_lines, plain
 from orfeon.inspection.maps import ClassificationMap, MarginMap, classification_map, margin_map
 from orfeon.rendering.palette import INK, class_colours, mixed
 
@@ -240,11 +236,12 @@ class MapMosaicDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import ClassSwitchingClassifier
     >>> from orfeon.datasets import Diagonal
-    >>> from orfeon.inspection.mosaic import MapMosaicDisplay, map_mosaic
+    >>> from orfeon.inspection.mosaic import MapMosaicDisplay
     >>> data = [Diagonal().sample(n, random_state=0) for n in (30, 300)]
     >>> model = ClassSwitchingClassifier(random_state=0)
-    >>> mosaic = map_mosaic(model, data, n_members=[1, 11, 101], truth=Diagonal())
-    >>> display = MapMosaicDisplay(mosaic).plot()
+    >>> display = MapMosaicDisplay.from_estimator(
+    ...     model, data, n_members=[1, 11, 101], truth=Diagonal()
+    ... )
     >>> [ax.get_title() for ax in display.axes_[0]]
     ['1 member', '11 members', '101 members']
     >>> matplotlib.pyplot.close(display.figure_)
@@ -255,6 +252,39 @@ class MapMosaicDisplay:
 
     def __init__(self, mosaic: MapMosaic) -> None:
         self.mosaic = mosaic
+
+    @classmethod
+    def from_estimator(
+        cls,
+        models: Any,
+        data: Mapping[str, tuple[Any, Any]] | Sequence[tuple[Any, Any]],
+        *,
+        n_members: Sequence[int] | None = None,
+        kind: Kind = "classes",
+        truth: Any = None,
+        box: Box | None = None,
+        grid_resolution: int | tuple[int, int] = 300,
+        room: float = 0.05,
+        figure: Any = None,
+    ) -> Self:
+        """Fit models to data sets of two attributes and draw what they decide.
+
+        Parameters
+        ----------
+        models, data, n_members, kind, truth, box, grid_resolution, room
+            As in :func:`map_mosaic`.
+        figure : matplotlib Figure or SubFigure, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        MapMosaicDisplay
+            What was drawn.
+        """
+        return cls(map_mosaic(
+            models, data, n_members=n_members, kind=kind, truth=truth, box=box,
+            grid_resolution=grid_resolution, room=room,
+        )).plot(figure)  # fmt: skip
 
     def plot(
         self,
@@ -290,9 +320,7 @@ class MapMosaicDisplay:
             beside = _BESIDE + _SCALE * (legend and self._has_scale)
             side = min((_WIDTH - beside) / n_columns, _LARGEST)
             size = (side * n_columns + beside, side * n_rows + _ABOVE)
-            first = axes_for(type(self).__name__, None, size)
-            figure = first.figure
-            first.remove()
+            figure = new_figure(type(self).__name__, size)
         self.figure_ = figure
         self.axes_ = figure.subplots(n_rows, n_columns, squeeze=False)
         for at, ax in np.ndenumerate(self.axes_):
@@ -324,6 +352,12 @@ class MapMosaicDisplay:
         return isinstance(one, MarginMap) and len(one.classes) == 2
 
     @property
+    def _compared(self) -> str:
+        """What margins are of, in one map or another."""
+        maps = (one for row in self.mosaic.maps for one in row)
+        return " or ".join(sorted({one.of for one in maps if isinstance(one, MarginMap)})[::-1])
+
+    @property
     def _side(self) -> float:
         """Inches that a map has, roughly."""
         width, height = inches(self.figure_)
@@ -335,10 +369,10 @@ class MapMosaicDisplay:
         columns, rows = self.mosaic.column_names, self.mosaic.row_names
         size = fitting_size(max(map(len, columns)), 0.88 * self._side)
         for ax, name in zip(self.axes_[0], columns, strict=True):
-            ax.set_title(plain(in_lines(name, self._side, size)), fontsize=size, pad=4)
+            ax.set_title(plain(in_lines(name, 72 * self._side, size)), fontsize=size, pad=4)
         size = fitting_size(max(map(len, rows)), 0.88 * self._side)
         for ax, name in zip(self.axes_[:, 0], rows, strict=True):
-            ax.set_ylabel(plain(in_lines(name, self._side, size)), fontsize=size, labelpad=3)
+            ax.set_ylabel(plain(in_lines(name, 72 * self._side, size)), fontsize=size, labelpad=3)
 
     def _write_errors(self) -> None:
         size = 0.85 * fitting_size(14, self._side)
@@ -352,7 +386,7 @@ class MapMosaicDisplay:
     def _write_title(self, title: str) -> None:
         width = inches(self.figure_)[0]
         size = 1.2 * fitting_size(len(title), 0.9 * width)
-        self.figure_.suptitle(in_lines(title, width, size), fontsize=size)
+        self.figure_.suptitle(in_lines(title, 72 * 0.9 * width, size), fontsize=size)
 
     def _title(self) -> str:
         is_clear = isinstance(self.mosaic.maps[0][0], MarginMap)
@@ -365,11 +399,11 @@ class MapMosaicDisplay:
         from matplotlib.patches import Patch
 
         one = self.mosaic.maps[0][0]
-        names = [plain(str(label)) for label in one.classes]
+        names = [plain(label) for label in one.classes]
         colours = class_colours(len(names))
         entries: list[Any] = []
         if isinstance(one, MarginMap) and self._has_scale:
-            self._draw_scale(one, f"{one.of}: class {names[0]} minus class {names[1]}")
+            self._draw_scale(one, f"{self._compared}: class {names[0]} minus class {names[1]}")
         else:
             entries = [
                 Patch(color=mixed(colour, "#FFFFFF", STRONG_GROUND), label=f"class {name}")
@@ -379,9 +413,10 @@ class MapMosaicDisplay:
             entries.append(Line2D([], [], color=INK, linestyle=TRUE, label="true border"))
             entries.append(Patch(color="none", label="%: area that is wrong"))
         if entries:
+            labels = [entry.get_label() for entry in entries]
             self.figure_.legend(
                 handles=entries, loc="outside lower center", frameon=False, fontsize="small",
-                ncols=columns_of(entries, inches(self.figure_)[0]), handletextpad=0.5,
+                ncols=columns_of(labels, 72 * inches(self.figure_)[0]), handletextpad=0.5,
                 columnspacing=1.2,
             )  # fmt: skip
 

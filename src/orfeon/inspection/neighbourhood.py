@@ -13,11 +13,12 @@ Meinshausen (2006). Quantile regression forests. Journal of Machine Learning Res
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from orfeon.forest import Forest
 
@@ -32,24 +33,24 @@ _ENTRIES = 4_000_000
 
 @overload
 def proximities(
-    forest: Forest, X: Floats, Z: Floats | None = None, *, sparse_output: Literal[False] = False
+    forest: Any, X: Any, Z: Any = None, *, sparse_output: Literal[False] = False
 ) -> Floats: ...
 @overload
 def proximities(
-    forest: Forest, X: Floats, Z: Floats | None = None, *, sparse_output: Literal[True]
+    forest: Any, X: Any, Z: Any = None, *, sparse_output: Literal[True]
 ) -> sparse.csr_array: ...
 def proximities(
-    forest: Forest, X: Floats, Z: Floats | None = None, *, sparse_output: bool = False
+    forest: Any, X: Any, Z: Any = None, *, sparse_output: bool = False
 ) -> Floats | sparse.csr_array:
     """Share of the trees in which two rows reach the same leaf.
 
     Parameters
     ----------
-    forest : Forest
-        Any forest.
-    X : ndarray of shape (n_rows, n_attributes)
-        Encoded rows.
-    Z : ndarray of shape (n_others, n_attributes), optional
+    forest : Forest, tree, or ensemble of trees
+        Ours, or one of scikit-learn that has ``apply``; fitted.
+    X : array or data frame of shape (n_rows, n_attributes)
+        Rows, as its ``predict`` takes them; encoded ones for a :class:`orfeon.forest.Forest`.
+    Z : array or data frame of shape (n_others, n_attributes), optional
         The rows to compare them with; by default ``X`` itself.
     sparse_output : bool, default=False
         Whether to keep only what is not zero: for many rows and deep trees.
@@ -62,44 +63,44 @@ def proximities(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from orfeon import CARTClassifier
     >>> from orfeon.inspection import proximities
-    >>> X = np.array([[0.0], [1.0], [2.0]])
-    >>> proximities(CARTClassifier().fit(X, [0, 0, 1]).forest_, X)
+    >>> X = [[0.0], [1.0], [2.0]]
+    >>> proximities(CARTClassifier().fit(X, [0, 0, 1]), X)
     array([[1., 1., 0.],
            [1., 1., 0.],
            [0., 0., 1.]])
     """
-    n_others = len(X) if Z is None else len(Z)
-    shared = _Sums(len(X), n_others, sparse_output)
-    for chunk in _chunks(forest, X, X if Z is None else Z):
+    n_rows, n_trees = _num_samples(X), 0
+    shared = _Sums(n_rows, n_rows if Z is None else _num_samples(Z), sparse_output)
+    for chunk in _chunks(forest, X, Z, "proximities"):
         shared.add(chunk, np.ones(chunk.theirs.shape))
-    return shared.divided_by(np.full(len(X), float(len(forest))))
+        n_trees += chunk.theirs.shape[1]
+    return shared.divided_by(np.full(n_rows, float(n_trees)))
 
 
 @overload
 def forest_weights(
-    forest: Forest,
-    X_train: Floats,
-    X: Floats,
+    forest: Any,
+    X_train: Any,
+    X: Any,
     in_bag: npt.NDArray[Any] | None = None,
     *,
     sparse_output: Literal[False] = False,
 ) -> Floats: ...
 @overload
 def forest_weights(
-    forest: Forest,
-    X_train: Floats,
-    X: Floats,
+    forest: Any,
+    X_train: Any,
+    X: Any,
     in_bag: npt.NDArray[Any] | None = None,
     *,
     sparse_output: Literal[True],
 ) -> sparse.csr_array: ...
 def forest_weights(
-    forest: Forest,
-    X_train: Floats,
-    X: Floats,
+    forest: Any,
+    X_train: Any,
+    X: Any,
     in_bag: npt.NDArray[Any] | None = None,
     *,
     sparse_output: bool = False,
@@ -108,14 +109,16 @@ def forest_weights(
 
     Parameters
     ----------
-    forest : Forest
-        Any forest.
-    X_train : ndarray of shape (n_train, n_attributes)
-        Encoded training rows.
-    X : ndarray of shape (n_rows, n_attributes)
-        Encoded rows.
+    forest : Forest, tree, or ensemble of trees
+        Ours, or one of scikit-learn that has ``apply``; fitted.
+    X_train : array or data frame of shape (n_train, n_attributes)
+        Training rows, as its ``predict`` takes them; encoded ones for a
+        :class:`orfeon.forest.Forest`.
+    X : array or data frame of shape (n_rows, n_attributes)
+        Rows.
     in_bag : ndarray of shape (n_trees, n_train), optional
-        How often each tree saw each training row, or with what weight; once each by default.
+        How often each tree saw each training row, or with what weight; once each by default, also
+        where samples were drawn.
     sparse_output : bool, default=False
         Whether to keep only what is not zero: for many rows and deep trees.
 
@@ -132,23 +135,23 @@ def forest_weights(
     >>> from orfeon import CARTRegressor
     >>> from orfeon.inspection import forest_weights
     >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 1.0, 5.0])
-    >>> forest = CARTRegressor().fit(X, y).forest_
-    >>> weights = forest_weights(forest, X, np.array([[0.2], [3.0]]))
+    >>> tree = CARTRegressor().fit(X, y)
+    >>> weights = forest_weights(tree, X, [[0.2], [3.0]])
     >>> weights
     array([[0.5, 0.5, 0. ],
            [0. , 0. , 1. ]])
-    >>> weights @ y, forest.predict(np.array([[0.2], [3.0]]))
+    >>> weights @ y, tree.predict([[0.2], [3.0]])
     (array([1., 5.]), array([1., 5.]))
     """
-    if in_bag is None:
-        in_bag = np.ones((1, len(X_train)))
-    else:
-        in_bag = _checked_counts(in_bag, len(forest), len(X_train))
-    shares = _Sums(len(X), len(X_train), sparse_output)
-    n_trees = np.zeros(len(X))
-    for chunk in _chunks(forest, X, X_train):
-        counts = in_bag[chunk.trees] if len(in_bag) > 1 else in_bag
-        counts = np.broadcast_to(counts.T, chunk.theirs.shape).astype(np.float64)
+    n_rows, n_train = _num_samples(X), _num_samples(X_train)
+    shares = _Sums(n_rows, n_train, sparse_output)
+    n_trees = np.zeros(n_rows)
+    for chunk in _chunks(forest, X, X_train, "weights of examples"):
+        counts = np.ones(chunk.theirs.shape)
+        if in_bag is not None:
+            if chunk.trees.start == 0:
+                in_bag = _checked_counts(in_bag, chunk.n_trees, n_train)
+            counts = in_bag[chunk.trees].T.astype(np.float64)
         total = np.bincount(chunk.theirs.ravel(), counts.ravel(), minlength=chunk.n_nodes)
         whole = total[chunk.theirs]
         shares.add(chunk, np.divide(counts, whole, out=np.zeros_like(counts), where=whole > 0))
@@ -157,14 +160,14 @@ def forest_weights(
 
 
 def outlier_scores(
-    proximities: Floats | sparse.csr_array, labels: npt.ArrayLike | None = None
+    proximities: npt.ArrayLike | sparse.csr_array, labels: npt.ArrayLike | None = None
 ) -> Floats:
     """How far each row is from the other rows of its class.
 
     Parameters
     ----------
-    proximities : ndarray or sparse array of shape (n_rows, n_rows)
-        Proximities between the rows.
+    proximities : array or sparse array of shape (n_rows, n_rows)
+        Proximities between the rows, see :func:`orfeon.inspection.proximities`.
     labels : array-like of shape (n_rows,), optional
         Their classes; by default they are all of one.
 
@@ -184,19 +187,15 @@ def outlier_scores(
     >>> outlier_scores(near).round(1)
     array([ 0.6, -1.4, -0.6, 17.1])
     """
-    n_rows = proximities.shape[0]
-    if proximities.shape != (n_rows, n_rows):
-        raise ValueError(
-            f"proximities has shape {proximities.shape}; those of rows to themselves are expected, "
-            "a square."
-        )
+    near = checked_proximities(proximities)
+    n_rows = near.shape[0]
     classes = np.zeros(n_rows, np.int64) if labels is None else np.asarray(labels)
     if classes.shape != (n_rows,):
         raise ValueError(f"labels has shape {classes.shape}; {n_rows} rows need ({n_rows},).")
     scores = np.zeros(n_rows)
     for name in np.unique(classes):
         rows = np.flatnonzero(classes == name)
-        squares = _squared_sums(proximities, rows)
+        squares = _squared_sums(near, rows)
         if not squares.all():
             row = rows[np.argmin(squares)]
             raise ValueError(
@@ -207,6 +206,41 @@ def outlier_scores(
         deviation = np.median(np.abs(raw))
         scores[rows] = raw / deviation if deviation > 0 else raw
     return scores
+
+
+def checked_proximities(given: Any) -> Any:
+    """Proximities of rows to themselves; anything else is refused.
+
+    Parameters
+    ----------
+    given : array or sparse array of shape (n_rows, n_rows)
+        What was given.
+
+    Returns
+    -------
+    ndarray or sparse array of shape (n_rows, n_rows)
+        The same.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.neighbourhood import checked_proximities
+    >>> checked_proximities([[1.0, 0.5]])
+    Traceback (most recent call last):
+    ...
+    ValueError: proximities has shape (1, 2); those of rows to themselves are expected, a square.
+    """
+    if hasattr(given, "predict") or isinstance(given, Forest):
+        raise TypeError(
+            f"proximities is a {type(given).__name__}; give those of the rows: "
+            "proximities(forest, X)."
+        )
+    near = given if sparse.issparse(given) else np.asarray(given, dtype=np.float64)
+    if near.ndim != 2 or near.shape[0] != near.shape[1]:
+        raise ValueError(
+            f"proximities has shape {near.shape}; those of rows to themselves are expected, a "
+            "square."
+        )
+    return near
 
 
 def _squared_sums(matrix: Any, rows: Integers) -> Floats:
@@ -235,21 +269,96 @@ def _checked_counts(in_bag: npt.NDArray[Any], n_trees: int, n_train: int) -> npt
     return counts
 
 
-class _Chunk:
+class _Chunk(NamedTuple):
     """Some trees, and the leaves that two sets of rows reach in them, numbered over all."""
 
-    def __init__(self, forest: Forest, trees: slice, X: Floats, Z: Floats) -> None:
-        self.trees = trees
+    trees: slice
+    #: How many trees there are in all.
+    n_trees: int
+    n_nodes: int
+    ours: Integers
+    theirs: Integers
+
+
+def _chunks(given: Any, X: Any, Z: Any, what: str) -> Iterator[_Chunk]:
+    """Leaves of ``X``, and of ``Z`` or again of ``X``, a few trees at a time."""
+    from orfeon.adapters import unpruned  # they know the ensembles, which have proximities
+
+    given, Z = unpruned(given), None if Z is X else Z
+    forest = forest_of(given)
+    if forest is not None:
+        return _own_chunks(forest, _encoded(given, X), None if Z is None else _encoded(given, Z))
+    if hasattr(given, "apply"):
+        return _applied_chunks(given, X, Z)
+    raise TypeError(
+        f"forest is of type {type(given).__name__}, and no ensemble of trees; {what} need trees: "
+        "ours, or those of scikit-learn that have apply."
+    )
+
+
+def forest_of(given: Any) -> Forest | None:
+    """The trees of an ensemble, or of a tree, of ours.
+
+    Parameters
+    ----------
+    given : object
+        Anything.
+
+    Returns
+    -------
+    Forest or None
+        None where there is no forest of ours.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.inspection.neighbourhood import forest_of
+    >>> len(forest_of(CARTClassifier().fit([[0.0], [1.0]], [0, 1]))), forest_of("a tree")
+    (1, None)
+    """
+    if isinstance(given, Forest):
+        return given
+    if not hasattr(type(given), "_encode"):
+        return None
+    check_is_fitted(given)
+    forest = getattr(given, "forest_", None)
+    return forest if isinstance(forest, Forest) else None
+
+
+def _encoded(given: Any, X: Any) -> Floats:
+    if isinstance(given, Forest):
+        return np.ascontiguousarray(X, dtype=np.float64)
+    return np.asarray(given._encode(X))
+
+
+def _parts(n_trees: int) -> Iterator[slice]:
+    return (slice(k, min(k + _TREES, n_trees)) for k in range(0, n_trees, _TREES))
+
+
+def _own_chunks(forest: Forest, X: Floats, Z: Floats | None) -> Iterator[_Chunk]:
+    for trees in _parts(len(forest)):
         some = forest.subset(np.arange(trees.start, trees.stop))
-        self.n_nodes = len(some.nodes)
         start = some.tree_start[:-1]
-        self.ours = some.apply(X) + start
-        self.theirs = self.ours if Z is X else some.apply(Z) + start
+        ours = some.apply(X) + start
+        theirs = ours if Z is None else some.apply(Z) + start
+        yield _Chunk(trees, len(forest), len(some.nodes), ours, theirs)
 
 
-def _chunks(forest: Forest, X: Floats, Z: Floats) -> Iterator[_Chunk]:
-    for begin in range(0, len(forest), _TREES):
-        yield _Chunk(forest, slice(begin, min(begin + _TREES, len(forest))), X, Z)
+def _applied_chunks(estimator: Any, X: Any, Z: Any) -> Iterator[_Chunk]:
+    """The same of trees that are not ours, whose ``apply`` numbers the leaves of each tree."""
+    ours = _applied(estimator, X)
+    theirs = ours if Z is None else _applied(estimator, Z)
+    n_trees = ours.shape[1]
+    n_nodes = 1 + max(int(ours.max(initial=0)), int(theirs.max(initial=0)))
+    for trees in _parts(n_trees):
+        start = n_nodes * np.arange(trees.stop - trees.start)
+        size = n_nodes * (trees.stop - trees.start)
+        yield _Chunk(trees, n_trees, size, ours[:, trees] + start, theirs[:, trees] + start)
+
+
+def _applied(estimator: Any, X: Any) -> Integers:
+    leaves = np.asarray(estimator.apply(X), dtype=np.int64)
+    return leaves.reshape(len(leaves), -1)
 
 
 class _Sums:

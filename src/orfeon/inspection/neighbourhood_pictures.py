@@ -13,15 +13,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
+from scipy import sparse
 
-from orfeon.adapters import unpruned
-from orfeon.forest import Forest
-from orfeon.inspection._figure import axes_for
-from orfeon.inspection._map_drawing import draw_legend_below, fitting_size, inches, wrapped
+from orfeon.inspection._figure import axes_for, inches, put_colour_bar, put_legend, put_title
 from orfeon.inspection._row_classes import RowClasses
-from orfeon.inspection.neighbourhood import _leaf_matrix, outlier_scores, proximities
-from orfeon.rendering.palette import EDGE, INK, MUTED_INK, class_colours
+from orfeon.inspection._texts import fitting_size, put_names
+from orfeon.inspection.neighbourhood import checked_proximities, outlier_scores, proximities
+from orfeon.rendering.palette import EDGE, INK, class_colours
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -37,70 +35,6 @@ _STRIP = 4.5
 _MOST_NAMED = 5
 #: Rows up to which all eigenvectors are looked for at once.
 _FEW = 500
-
-
-def proximities_of(ensemble: Any, X: Any) -> Floats:
-    """Share of an ensemble's trees in which two rows reach the same leaf, whoever made it.
-
-    Parameters
-    ----------
-    ensemble : Forest, tree, or ensemble of trees
-        Ours, or one of scikit-learn that has ``apply``; fitted.
-    X : array or data frame of shape (n_rows, n_attributes)
-        Rows, as its ``predict`` takes them.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_rows)
-        Shares between 0 and 1.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from orfeon.inspection.neighbourhood_pictures import proximities_of
-    >>> X = [[0.0], [1.0], [2.0]]
-    >>> proximities_of(DecisionTreeClassifier().fit(X, [0, 0, 1]), X)
-    array([[1., 1., 0.],
-           [1., 1., 0.],
-           [0., 0., 1.]])
-    """
-    ensemble = unpruned(ensemble)
-    if isinstance(ensemble, Forest):
-        return proximities(ensemble, np.ascontiguousarray(X, dtype=np.float64))
-    forest = forest_of(ensemble)
-    if forest is not None:
-        return proximities(forest, ensemble._encode(X))
-    if not hasattr(ensemble, "apply"):
-        raise TypeError(
-            f"ensemble is of type {type(ensemble).__name__}, and no ensemble of trees; proximities "
-            "need trees: ours, or those of scikit-learn that have apply."
-        )
-    leaves = np.asarray(ensemble.apply(X), dtype=np.int64)
-    leaves = leaves.reshape(len(leaves), -1)
-    size = int(leaves.max()) + 1
-    numbered = leaves + size * np.arange(leaves.shape[1])
-    matrix = _leaf_matrix(numbered, size * leaves.shape[1], np.ones(leaves.shape))
-    return np.asarray((matrix @ matrix.T).toarray() / leaves.shape[1])
-
-
-def forest_of(ensemble: Any) -> Forest | None:
-    """The trees of an ensemble, or of a tree, of ours.
-
-    Parameters
-    ----------
-    ensemble : object
-        Anything.
-
-    Returns
-    -------
-    Forest or None
-        None where there is no forest of ours.
-    """
-    if not hasattr(type(ensemble), "_encode"):
-        return None
-    check_is_fitted(ensemble)
-    forest = getattr(ensemble, "forest_", None)
-    return forest if isinstance(forest, Forest) else None
 
 
 def scaling_coordinates(proximities: Floats) -> tuple[Floats, Floats]:
@@ -148,7 +82,7 @@ class ProximityDisplay:
 
     Parameters
     ----------
-    proximities : array of shape (n_rows, n_rows)
+    proximities : array or sparse array of shape (n_rows, n_rows)
         Share of the trees in which two rows reach the same leaf.
     y : array of shape (n_rows,), optional
         Classes of the rows.
@@ -186,15 +120,12 @@ class ProximityDisplay:
     figure_: Any
     order_: Integers
 
-    def __init__(self, proximities: npt.ArrayLike, y: Any = None) -> None:
-        self.proximities = np.asarray(proximities, dtype=np.float64)
-        n_rows = len(self.proximities)
-        if self.proximities.shape != (n_rows, n_rows) or n_rows == 0:
-            raise ValueError(
-                f"proximities has shape {self.proximities.shape}; those of rows to themselves are "
-                "expected, a square."
-            )
-        self._classes = RowClasses(y, n_rows)
+    def __init__(self, proximities: npt.ArrayLike | sparse.csr_array, y: Any = None) -> None:
+        near = checked_proximities(proximities)
+        if not near.shape[0]:
+            raise ValueError("proximities has shape (0, 0); there is nothing to draw.")
+        self.proximities: Floats = near.toarray() if sparse.issparse(near) else near
+        self._classes = RowClasses(y, len(self.proximities))
 
     @classmethod
     def from_estimator(
@@ -220,7 +151,7 @@ class ProximityDisplay:
         ProximityDisplay
             What was drawn.
         """
-        return cls(proximities_of(ensemble, X), y).plot(ax, kind=kind)
+        return cls(proximities(ensemble, X), y).plot(ax, kind=kind)
 
     def plot(self, ax: Any = None, *, kind: Kind = "matrix") -> Self:
         """Draw the picture.
@@ -268,14 +199,10 @@ class ProximityDisplay:
             vmax=highest if highest > 0 else 1.0, interpolation="nearest", aspect="equal",
             cmap=LinearSegmentedColormap.from_list("near", ["#FFFFFF", blue, "#00243A"]),
         )  # fmt: skip
-        bar = self.figure_.colorbar(
-            image, ax=ax, fraction=0.08, pad=0.03, aspect=22, extend="max" if highest < 1 else None
-        )
-        bar.ax.tick_params(labelsize="small")
-        text, size = wrapped("share of the trees with both rows in one leaf", ax, tall=True)
-        bar.set_label(text, fontsize=size)
+        image.cmap.colorbar_extend = "max" if highest < 1 else "neither"
+        put_colour_bar(image, ax, "share of the trees with both rows in one leaf")
         self._part_classes()
-        self._say("Proximities of rows" + ", sorted by class" * bool(self._classes.names))
+        put_title(ax, "Proximities of rows" + ", sorted by class" * bool(self._classes.names))
 
     def _part_classes(self) -> None:
         """Lines between the classes, and their names at the edges."""
@@ -325,12 +252,10 @@ class ProximityDisplay:
         ax.yaxis.label.set_size("small")
         ax.tick_params(labelsize="small")
         if classes.names:
-            draw_legend_below(ax, drawn)
-        self._say("Rows that share leaves are near each other", "classical scaling of proximities")
-
-    def _say(self, *lines: str) -> None:
-        title, size = wrapped("\n".join(lines), self.ax_)
-        self.ax_.set_title(title, fontsize=size)
+            put_legend(ax, handles=drawn, handlelength=1.8)
+        put_title(
+            ax, "Rows that share leaves are near each other\nclassical scaling of proximities"
+        )
 
 
 class OutlierDisplay:
@@ -408,7 +333,7 @@ class OutlierDisplay:
         OutlierDisplay
             What was drawn.
         """
-        near = proximities_of(ensemble, X)
+        near = proximities(ensemble, X)
         codes = RowClasses(y, len(near)).codes
         return cls(outlier_scores(near, codes), y, threshold=threshold).plot(ax)
 
@@ -436,22 +361,18 @@ class OutlierDisplay:
             self.threshold, color=INK, linestyle="--", linewidth=0.9,
             label=f"above {self.threshold:g}: worth a look",
         )  # fmt: skip
-        for row in self.outliers_[:_MOST_NAMED]:
-            at = (place[row], self.scores[row])
-            left = place[row] > 0.85 * n_rows
-            ax.annotate(
-                f"row {row}", at, xytext=(-5 if left else 5, 0), textcoords="offset points",
-                ha="right" if left else "left", va="center", fontsize="small", color=MUTED_INK,
-            )  # fmt: skip
         ax.margins(y=0.08)
+        named = self.outliers_[:_MOST_NAMED]
+        at = np.column_stack([place[named], self.scores[named]])
+        put_names(ax, [f"row {row}" for row in named], at)
         ax.set_xticks([])
         ax.set_xlabel("rows, class by class" if classes.names else "rows")
         ax.set_ylabel("outlier score")
         n = len(self.outliers_)
         whose = "all others" if not classes.names else "its class" if n == 1 else "their class"
         found = f"{n} of {n_rows} rows {'is' if n == 1 else 'are'} far from {whose}"
-        title, fontsize = wrapped(found, ax)
-        ax.set_title(title, fontsize=fontsize)
-        draw_legend_below(ax, [*drawn, line] if classes.names else [line])
+        put_title(ax, found)
+        # There are no numbers below the axis.
+        put_legend(ax, handles=[*drawn, line] if classes.names else [line], below=20.0)
         ax.grid(axis="y", color=EDGE, linewidth=0.3)
         return self

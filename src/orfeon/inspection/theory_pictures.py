@@ -17,10 +17,18 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.inspection._figure import axes_for
+from orfeon.inspection._figure import (
+    Scale,
+    axes_for,
+    check_scale,
+    look_of,
+    put_legend,
+    put_title,
+    scale_members,
+)
+from orfeon.inspection._reading import read_class_votes
 from orfeon.inspection._theory_curves import (
     Curve,
-    margin_distribution_of,
     odd_sizes,
     split_axes,
     vote_errors,
@@ -30,10 +38,9 @@ from orfeon.inspection.theory import (
     switching_error,
     switching_margins,
 )
-from orfeon.ordering.plot import look_of, put_legend, put_title
+from orfeon.inspection.vote_margins import margin_distribution
 from orfeon.rendering.palette import INK, MUTED_INK
 from orfeon.votes.selection import Selection
-from orfeon.votes.source import read_source
 
 #: Width and height in inches of a new figure with one picture, and with two.
 _SIZE, _WIDE = (6.0, 4.2), (7.0, 3.6)
@@ -95,6 +102,7 @@ class CondorcetDisplay:
         member_errors: Sequence[float] = (0.2, 0.3, 0.4, 0.45, 0.5, 0.55),
         *,
         max_members: int = 101,
+        scale: Scale = "auto",
         ax: Any = None,
     ) -> Self:
         """Draw what theory says of members with these errors.
@@ -105,6 +113,8 @@ class CondorcetDisplay:
             Probabilities that a member errs.
         max_members : int, default=101
             The largest size; sizes are odd, so that no vote is tied.
+        scale : {"auto", "linear", "log"}, default="auto"
+            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -117,11 +127,18 @@ class CondorcetDisplay:
         return cls({
             f"{100 * error:.3g}%": Curve(sizes, condorcet_error(error, sizes))
             for error in member_errors
-        }).plot(ax)  # fmt: skip
+        }).plot(ax, scale=scale)  # fmt: skip
 
     @classmethod
     def from_estimator(
-        cls, ensemble: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None
+        cls,
+        ensemble: Any,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        scale: Scale = "auto",
+        ax: Any = None,
     ) -> Self:
         """Draw the vote of an ensemble, and that of independent members as good as its own.
 
@@ -133,6 +150,8 @@ class CondorcetDisplay:
             Examples, best those that it was not trained on.
         sample_weight : array of shape (n_rows,), optional
             Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+        scale : {"auto", "linear", "log"}, default="auto"
+            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -141,10 +160,19 @@ class CondorcetDisplay:
         CondorcetDisplay
             What was drawn.
         """
-        return cls._of(read_source(ensemble, X, y, sample_weight).selection, ax)
+        votes = read_class_votes(ensemble, X, y, sample_weight, what="Condorcet curves")
+        return cls._of(votes.selection, scale, ax)
 
     @classmethod
-    def from_votes(cls, votes: Any, y: Any, *, sample_weight: Any = None, ax: Any = None) -> Self:
+    def from_votes(
+        cls,
+        votes: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        scale: Scale = "auto",
+        ax: Any = None,
+    ) -> Self:
         """Draw a vote, and that of independent members as good as those that voted.
 
         Parameters
@@ -155,6 +183,8 @@ class CondorcetDisplay:
             True labels.
         sample_weight : array of shape (n_examples,), optional
             Weights of the examples.
+        scale : {"auto", "linear", "log"}, default="auto"
+            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -163,35 +193,40 @@ class CondorcetDisplay:
         CondorcetDisplay
             What was drawn.
         """
-        return cls._of(read_source(votes, None, y, sample_weight).selection, ax)
+        read = read_class_votes(votes, None, y, sample_weight, what="Condorcet curves")
+        return cls._of(read.selection, scale, ax)
 
     @classmethod
-    def _of(cls, votes: Selection, ax: Any) -> Self:
-        if votes.n_classes != 2 or not votes.is_complete:
+    def _of(cls, votes: Selection, scale: Scale, ax: Any) -> Self:
+        if votes.n_classes != 2:
             raise ValueError(
-                f"the votes are for {votes.n_classes} classes; Condorcet's theorem is one of two "
-                "classes, with members that all vote."
+                f"the votes are for {votes.n_classes} classes; Condorcet's theorem is one of two."
             )
+        if not votes.is_complete:
+            raise ValueError("votes are missing; in Condorcet's theorem all members vote.")
         mean = float((~votes.right @ votes.weights).mean() / votes.total_weight)
         sizes = odd_sizes(votes.n_members)
         return cls(
             {f"independent, {100 * mean:.1f}% each": Curve(sizes, condorcet_error(mean, sizes))},
             {"measured": Curve(sizes, vote_errors(votes, sizes))},
-        ).plot(ax)
+        ).plot(ax, scale=scale)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, *, scale: Scale = "auto") -> Self:
         """Draw the picture.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
+        scale : {"auto", "linear", "log"}, default="auto"
+            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
 
         Returns
         -------
         CondorcetDisplay
             The display, with what was drawn.
         """
+        check_scale(scale)
         self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
         self.figure_, self.lines_ = ax.figure, {}
         for number, (name, curve) in enumerate(self.curves.items()):
@@ -208,8 +243,7 @@ class CondorcetDisplay:
         if not self.measured:
             ax.axhline(50.0, color=MUTED_INK, linewidth=0.8, linestyle=":", zorder=1)
         ax.set(xlabel="members", ylabel="error of the vote, %", ylim=(-1.5, None))
-        ax.set_xlim(1, max(3, *(int(curve.x[-1]) for curve in self.curves.values())))
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        scale_members(ax, max(int(curve.x[-1]) for curve in self.curves.values()), scale)
         put_title(ax, self._title())
         head = None if self.measured else "each member errs on"
         put_legend(ax, title=head, title_fontsize="small")
@@ -357,14 +391,16 @@ class SwitchingTheoryDisplay:
                 f"ensemble={ensemble!r} is not allowed: it is a ClassSwitchingClassifier."
             )
         check_is_fitted(ensemble, "members_")
-        votes = read_source(ensemble, X, y, sample_weight).selection
+        votes = read_class_votes(ensemble, X, y, sample_weight, what="curves of theory").selection
         n_classes = max(2, len(ensemble.classes_))
         errors, margins = _theory([ensemble.switch_rate_], votes.n_members, margin_sizes, n_classes)
         ((_, curve),) = errors.items()
-        return cls(
-            errors, margins, Curve(curve.x, vote_errors(votes, curve.x)),
-            {size: margin_distribution_of(votes, size) for _, size in margins},
-        ).plot(ax)  # fmt: skip
+        measured = {}
+        if margins:
+            sizes = [size for _, size in margins]
+            found = margin_distribution(ensemble, X, y, sizes=sizes, sample_weight=sample_weight)
+            measured = {stage.n_members: Curve(*stage.steps()) for stage in found.stages}
+        return cls(errors, margins, Curve(curve.x, vote_errors(votes, curve.x)), measured).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the picture.
@@ -403,8 +439,8 @@ class SwitchingTheoryDisplay:
                 self.measured_errors.x, 100 * self.measured_errors.y, color=INK, linestyle="",
                 marker="o", markersize=3, label="measured",
             )  # fmt: skip
-        ax.set(xscale="log", xlabel="members", ylabel="training error, %", ylim=(-1, None))
-        ax.xaxis.set_major_formatter("{x:g}")
+        ax.set(xlabel="members", ylabel="training error, %", ylim=(-1, None))
+        scale_members(ax, max(int(curve.x[-1]) for curve in self.errors.values()), "log")
         put_title(ax, "Training error, whatever the data")
         put_legend(ax)
 

@@ -23,8 +23,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import column_or_1d
 
+from orfeon.inspection._reading import read_class_votes
 from orfeon.votes.selection import NO_VOTE, Selection, read_selection, whole_weights
-from orfeon.votes.source import On, Source, read_source
+from orfeon.votes.source import On, Source
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -302,25 +303,18 @@ def _read(
     given: Any, X: Any, y: Any, sample_weight: Any, on: On, no_vote: Any, member_weights: Any
 ) -> tuple[Selection, Integers, int]:
     """Votes on the rows that count, which rows these are, and how many there are in all."""
-    if y is None:
-        raise ValueError("y is missing: margins are of votes for the true classes.")
-    n_rows = len(column_or_1d(y))
+    if member_weights is not None and X is not None:
+        raise ValueError(
+            "member_weights is for a matrix of votes; an ensemble knows the weights of its members."
+        )
+    # Rows on which nobody votes are kept when the votes are read first, and left out then.
+    first: On = "examples" if on == "out_of_bag" and X is not None else on
+    source = read_class_votes(given, X, y, sample_weight, what="margins", on=first, no_vote=no_vote)
     if member_weights is not None:
-        if X is not None:
-            raise ValueError(
-                "member_weights is for a matrix of votes; an ensemble knows the weights of its "
-                "members."
-            )
         source = Source(
             read_selection(given, y, sample_weight, no_vote=no_vote, member_weights=member_weights)
         )
-    else:
-        # Rows on which nobody votes are kept when the votes are read first, and left out then.
-        first: On = "examples" if on == "out_of_bag" and X is not None else on
-        source = read_source(given, X, y, sample_weight, on=first, no_vote=no_vote)
-    selection = source.selection
-    if selection.is_regression:
-        raise ValueError("members that predict numbers have no margins; votes are needed.")
+    selection, n_rows = source.selection, len(column_or_1d(y))
     rows = _rows_that_count(source, given, X, y, sample_weight, no_vote, n_rows)
     if on == "out_of_bag" and source.find_left_out is not None:
         heard = np.where(source.find_left_out(), selection.said, NO_VOTE)

@@ -24,12 +24,13 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import eigsh
 
 from orfeon.inspection._orders import Orders, read_orders
+from orfeon.inspection._reading import read_class_votes
 from orfeon.inspection.errors_by_size import OWN, RANDOM
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.ordered import Order
 from orfeon.seeding import RandomState, seed_sequence
 from orfeon.votes.selection import Selection
-from orfeon.votes.source import On, read_source
+from orfeon.votes.source import On
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -155,14 +156,12 @@ def ensemble_walk(
     >>> {name: walk[:, 1].max().round() for name, walk in found.walks.items()}
     {'own order': ..., 'orientation': ...}
     """
-    if y is None:
-        raise ValueError("y is missing: members are right or wrong about the true classes.")
     if n_random_orders < 0:
         raise ValueError(f"n_random_orders={n_random_orders} is not allowed; it is 0 or more.")
-    source = read_source(members_or_votes, X, y, sample_weight, on=on, no_vote=no_vote)
+    source = read_class_votes(
+        members_or_votes, X, y, sample_weight, what="walks", on=on, no_vote=no_vote
+    )
     selection = source.selection
-    if selection.is_regression:
-        raise ValueError("members that predict numbers have no walk; votes are needed.")
     walk = _Space.of(selection)
     paths = {name: walk.path(order) for name, order in read_orders(orders, source).items()}
     members = np.arange(selection.n_members)

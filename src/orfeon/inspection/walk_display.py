@@ -13,11 +13,11 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._figure import axes_for
+from orfeon.inspection._figure import axes_for, look_of, new_figure, put_legend, put_title
 from orfeon.inspection._orders import Orders
+from orfeon.inspection._texts import plain
 from orfeon.inspection.errors_by_size import OWN, RANDOM
 from orfeon.inspection.walk import EnsembleWalk, ensemble_walk
-from orfeon.ordering.plot import look_of, put_legend, put_title
 from orfeon.rendering.palette import INK, MUTED_INK
 from orfeon.seeding import RandomState
 from orfeon.votes.source import On
@@ -178,7 +178,7 @@ class EnsembleWalkDisplay:
                 top = walk[self.data.farthest(name), :dimensions, None]
                 ax.plot(*top, look.marker, color=look.colour, markersize=6, label=f"_top of {name}")
             # Of walks in random order, the first stands for all in the legend.
-            label = f"_{name}" if name.startswith(f"{RANDOM} ") else name
+            label = f"_{name}" if name.startswith(f"{RANDOM} ") else plain(name)
             (self.lines_[name],) = ax.plot(*walk.T[:dimensions], label=label, **style)
         self._label(end, dimensions)
         return self
@@ -191,10 +191,7 @@ class EnsembleWalkDisplay:
             )
         if ax is not None or dimensions == 2:
             return axes_for(type(self).__name__, ax, _SIZES[dimensions])
-        flat = axes_for(type(self).__name__, None, _SIZES[3])
-        figure = flat.figure
-        flat.remove()
-        return figure.add_subplot(projection="3d")
+        return new_figure(type(self).__name__, _SIZES[3]).add_subplot(projection="3d")
 
     @property
     def _made(self) -> list[str]:
@@ -222,8 +219,8 @@ class EnsembleWalkDisplay:
             return f"Walk of {n_members} members to the vector of the ensemble"
         name = self._made[0]
         return (
-            f"Ordered by {name}, {self.data.farthest(name)} of {n_members} members lead farthest "
-            "towards what the ensemble lacks"
+            f"Ordered by {plain(name)}, {self.data.farthest(name)} of {n_members} members lead "
+            "farthest towards what the ensemble lacks"
         )
 
 

@@ -3,72 +3,25 @@
 from __future__ import annotations
 
 import math
-from textwrap import fill, wrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.rendering.palette import INK, MUTED_INK, class_colours
+from orfeon.inspection._figure import Scale, axes_for, look_of, put_title, scale_members
+from orfeon.rendering.palette import MUTED_INK
 
 if TYPE_CHECKING:
     from orfeon.ordering.ordered import Keep, Order
 
 Floats = npt.NDArray[np.float64]
 
-_BLUE, _ORANGE, _GREEN, _PURPLE, _SKY, _VERMILLION, _, _ = class_colours(8)
 #: Width and height in inches of a new figure.
 _SIZE = (6.0, 4.0)
-#: Width of a letter as a share of its height, a little more than in most words.
-_LETTER = 0.55
-#: Height of the letters of a legend, in points.
-_SMALL = 8.5
-#: One member in so many is among the first, whose errors are cut off.
-_FIRST = 20
+#: The share of the axis of sizes whose errors are cut off.
+_FIRST = 0.05
 #: How curves are known among others on the same axes.
 _CURVE = "error curve"
-
-
-class Look(NamedTuple):
-    """How a curve is told from others, with and without colours."""
-
-    colour: str
-    marker: str
-    linestyle: Any
-
-
-#: Looks of curves, one after the other.
-LOOKS = (
-    Look(_BLUE, "o", "-"),
-    Look(_VERMILLION, "s", "--"),
-    Look(_GREEN, "^", "-."),
-    Look(_PURPLE, "D", (0, (5, 1, 1, 1, 1, 1))),
-    Look(_ORANGE, "v", (0, (1, 1))),
-    Look(_SKY, "P", (0, (8, 2))),
-    Look(INK, "X", (0, (3, 3))),
-)
-
-
-def look_of(number: int) -> Look:
-    """The look of a curve.
-
-    Parameters
-    ----------
-    number : int
-        How many curves there are before it.
-
-    Returns
-    -------
-    Look
-        Colour, marker and line style; after seven they come again.
-
-    Examples
-    --------
-    >>> from orfeon.ordering.plot import look_of
-    >>> look_of(1)
-    Look(colour='#D55E00', marker='s', linestyle='--')
-    """
-    return LOOKS[number % len(LOOKS)]
 
 
 def draw_error_curve(
@@ -142,23 +95,27 @@ def _mark(ax: Any, size: int, error: float, n_members: int, note: str | None, li
         markeredgewidth=1.6, zorder=3, clip_on=False, label=f"_mark of {line.get_label()}",
     )  # fmt: skip
     if note is not None:
-        is_left = size <= 0.6 * n_members
+        is_log = ax.get_xscale() == "log"
+        place = math.log(size) / math.log(max(n_members, 2)) if is_log else size / n_members
+        is_left = place <= 0.6
         ax.annotate(
             note, (size, error), xytext=(7 if is_left else -7, -4), textcoords="offset points",
             ha="left" if is_left else "right", va="top", fontsize="small", color=line.get_color(),
         )  # fmt: skip
 
 
-def show_sizes(ax: Any) -> None:
+def show_sizes(ax: Any, scale: Scale = "linear") -> None:
     """Let the axis of sizes begin at 1 and end with the longest curve; cut off the first errors.
 
     Errors of the very first members are so large that the rest could not be told apart: the axis of
-    errors is made for the curves from a twentieth of the members on.
+    errors is made for the curves from a twentieth of the axis of sizes on.
 
     Parameters
     ----------
     ax : matplotlib Axes
         With error curves.
+    scale : {"auto", "linear", "log"}, default="linear"
+        How sizes are spread; "auto" is logarithmic where there are hundreds.
 
     Examples
     --------
@@ -172,115 +129,16 @@ def show_sizes(ax: Any) -> None:
     True
     """
     curves = [np.asarray(line.get_ydata()) for line in ax.lines if line.get_gid() == _CURVE]
-    ax.set_xlim(1, max(2, *(len(curve) for curve in curves)))
+    longest = max(len(curve) for curve in curves)
+    scale_members(ax, longest, scale)
+    is_log = ax.get_xscale() == "log"
     low, high = np.inf, -np.inf
     for curve in curves:
-        later = curve[len(curve) // _FIRST :]
-        low, high = min(low, np.nanmin(curve)), max(high, np.nanmax(later))
+        first = len(curve) ** _FIRST - 1 if is_log else len(curve) * _FIRST
+        low, high = min(low, np.nanmin(curve)), max(high, np.nanmax(curve[math.floor(first) :]))
     room = 0.12 * (high - low) or 0.05 * abs(high) or 1.0
     # Room for a note below the lowest point; errors are not negative, so not much of it below 0.
     ax.set_ylim(max(low - room, -0.8 * room), high + 1.5 * room)
-    ax.xaxis.get_major_locator().set_params(integer=True)
-
-
-def put_title(ax: Any, title: str) -> None:
-    """Write a title in as many lines as the width of the axes asks for.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        The axes.
-    title : str
-        What is seen.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from orfeon.ordering.plot import put_title
-    >>> ax = Figure(figsize=(3.5, 2.5)).add_subplot()
-    >>> put_title(ax, "The error of the first members is least with 41 of all 200 of them")
-    >>> print(ax.get_title())
-    The error of the first members is
-    least with 41 of all 200 of them
-    """
-    text = ax.set_title(title, fontsize="medium")
-    # Titles may reach a little beyond the axes on both sides.
-    n_letters = int(1.15 * width_of(ax) / (_LETTER * text.get_fontsize()))
-    n_letters = max(n_letters, 10)
-    n_lines = len(wrap(title, n_letters))
-    # The narrowest lines of as many, lest a word be alone in the last.
-    fits = (n for n in range(10, n_letters) if len(wrap(title, n)) == n_lines)
-    text.set_text(fill(title, next(fits, n_letters)))
-
-
-def put_legend(ax: Any, *, below: float = 32.0, **options: Any) -> Any:
-    """Write the legend below the axes, in as many columns as there is room for.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        The axes.
-    below : float, default=32.0
-        What the numbers and the label of the axes take, in points.
-    **options
-        Such as ``handles``.
-
-    Returns
-    -------
-    matplotlib Legend
-        The legend.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from orfeon.ordering.plot import put_legend
-    >>> ax = Figure(figsize=(3.5, 2.5)).add_subplot()
-    >>> lines = [ax.plot([1, 2], label=f"a name of some length, {k}")[0] for k in range(2)]
-    >>> put_legend(ax)._ncols
-    1
-    """
-    from matplotlib.transforms import ScaledTranslation
-
-    handles = options.pop("handles", None)
-    if handles is None:
-        handles = ax.get_legend_handles_labels()[0]
-    longest = max((len(handle.get_label()) for handle in handles), default=1)
-    # Besides its letters, an entry has a line and gaps, which take as much as seven of them.
-    n_columns = int(1.15 * width_of(ax) / ((longest + 7) * _LETTER * _SMALL))
-    n_columns = max(1, min(n_columns, len(handles)))
-    # Rows of equal length look better than a full one and a rest.
-    n_columns = math.ceil(len(handles) / math.ceil(len(handles) / n_columns)) if handles else 1
-    # A distance, and no share of the height of the axes, which the layout may change.
-    lower = ScaledTranslation(0.0, -below / 72.0, ax.figure.dpi_scale_trans)
-    return ax.legend(
-        handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=n_columns,
-        bbox_transform=ax.transAxes + lower, frameon=False, fontsize="small", handlelength=2.6,
-        columnspacing=1.2, **options,
-    )  # fmt: skip
-
-
-def width_of(ax: Any) -> float:
-    """Width of axes.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        The axes.
-
-    Returns
-    -------
-    float
-        In points.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from orfeon.ordering.plot import width_of
-    >>> ax = Figure(figsize=(5.0, 2.5)).add_axes((0.1, 0.1, 0.8, 0.8))
-    >>> round(width_of(ax))
-    288
-    """
-    return float(ax.get_window_extent().width / ax.figure.dpi * 72.0)
 
 
 def plot_error_curve(order: Order, ax: Any, keep: Keep | None, label: str | None) -> Any:
@@ -311,8 +169,6 @@ def plot_error_curve(order: Order, ax: Any, keep: Keep | None, label: str | None
     >>> [line.get_label() for line in ordered.plot(keep=2).lines]
     ['margin distance', 'all 4 members', '_mark of margin distance']
     """
-    from orfeon.inspection._figure import axes_for
-
     size = None if keep is None else order.size(keep)
     is_new = ax is None
     ax = axes_for("Order.plot", ax, _SIZE)

@@ -29,18 +29,23 @@ from orfeon.inspection.bias_variance.decomposition import (
     Definition,
     bias_variance_decomposition,
 )
-from orfeon.inspection.bias_variance.parts import PARTS, Floats, Parts, Votes, read_votes
+from orfeon.inspection.bias_variance.parts import (
+    PARTS,
+    Floats,
+    Integers,
+    Parts,
+    Votes,
+    read_votes,
+)
 from orfeon.inspection.bias_variance.squared_error import (
     Numbers,
     read_numbers,
     squared_error_parts,
 )
-from orfeon.seeding import RandomState, seed_sequence
+from orfeon.seeding import Purpose, RandomState, branch, seed_sequence
 
 Over = Literal["both", "trainings"]
 
-#: Key of the generators of bias and variance, which no other use has.
-KEY = 2**32 - 15
 #: Numbers that a block of replicates may take, at most.
 _BLOCK = 4_000_000
 
@@ -249,8 +254,7 @@ class _Bootstrap:
         self.over: Over = over
         self.confidence = float(confidence)
         self.n_resamples = int(n_resamples)
-        root = seed_sequence(random_state)
-        self._seeds = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, KEY))
+        self._seeds = branch(seed_sequence(random_state), Purpose.REPEATING)
 
     def replicates(
         self, tables: Sequence[Votes | Numbers], definition: str, unbiased: bool
@@ -271,10 +275,12 @@ class _Bootstrap:
 
     def _draws(
         self, n_trainings: int, weights: Floats, size: int
-    ) -> Iterator[tuple[Floats, Floats]]:
-        """Blocks of samples: the share of each training, and the weight of each point."""
+    ) -> Iterator[tuple[Integers, Floats]]:
+        """Blocks of samples: how often each training is in it, and the weight of each point."""
         # One generator each, so that the size of the blocks changes nothing.
-        for_trainings, for_points = (np.random.default_rng(s) for s in self._seeds.spawn(2))
+        for_trainings, for_points = (
+            np.random.default_rng(branch(self._seeds, place)) for place in range(2)
+        )
         n_points = len(weights)
         left = self.n_resamples
         while left:
@@ -286,7 +292,7 @@ class _Bootstrap:
             on = np.tile(weights, (n_drawn, 1))
             if self.over == "both":
                 on *= for_points.multinomial(n_points, np.full(n_points, 1 / n_points), n_drawn)
-            yield times / n_trainings, on
+            yield times, on
 
     def judge(
         self, definition: str, estimates: dict[str, float], replicates: Floats
@@ -300,22 +306,24 @@ class _Bootstrap:
 
 
 def _parts(
-    table: Votes | Numbers, times: Floats, definition: str, unbiased: bool
+    table: Votes | Numbers, times: Integers, definition: str, unbiased: bool
 ) -> Iterator[Parts]:
-    """Parts at each point, where trainings have these shares in the sample."""
+    """Parts at each point, where each training is so many times in the sample."""
     if isinstance(table, Numbers):
         # About the mean of all, lest squares of large numbers hide their differences.
         middle = table.said.mean(axis=0)
         said = table.said - middle
-        for mean, square in zip(times @ said, times @ said**2, strict=True):
+        shares = times / table.n_trainings
+        for mean, square in zip(shares @ said, shares @ said**2, strict=True):
             yield squared_error_parts(
                 table.truth, table.noise, middle + mean, np.maximum(square - mean**2, 0.0),
                 table.n_trainings, unbiased,
             )  # fmt: skip
         return
     n_points, n_classes = table.truth.shape
-    shares = np.empty((len(times), n_points, n_classes))
+    # Whole numbers, which floats hold exactly: classes with as many votes are tied to the last bit.
+    counts = np.empty((len(times), n_points, n_classes))
     for code in range(n_classes):
-        shares[:, :, code] = times @ (table.codes == code)
-    for of_sample in shares:
+        counts[:, :, code] = times.astype(np.float64) @ (table.codes == code)
+    for of_sample in counts / table.n_trainings:
         yield VOTE_PARTS[definition](table.truth, of_sample, table.n_trainings, unbiased)

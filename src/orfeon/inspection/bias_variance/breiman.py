@@ -158,8 +158,7 @@ def breiman_decomposition(
     votes = read_votes(predictions, y, posterior, classes, sample_weight)
     shares = votes.shares
     parts = breiman_parts(votes.truth, shares, votes.n_trainings)
-    central = votes.classes[np.argmax(shares, axis=1)]
     return BreimanBiasVariance(
-        "breiman", *parts, central, votes.weights, votes.n_trainings,
+        "breiman", *parts, votes.central(shares), votes.weights, votes.n_trainings,
         biased_set(votes.truth, shares),
     )  # fmt: skip

@@ -214,8 +214,7 @@ def domingos_decomposition(
     shares = votes.shares
     parts = domingos_parts(votes.truth, shares, votes.n_trainings)
     found = _factors(votes.truth, shares)
-    central = votes.classes[np.argmax(shares, axis=1)]
     return DomingosBiasVariance(
-        "domingos", *parts, central, votes.weights, votes.n_trainings,
+        "domingos", *parts, votes.central(shares), votes.weights, votes.n_trainings,
         found.variance, found.noise, found.of_noise, found.of_variance,
     )  # fmt: skip

@@ -26,7 +26,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from orfeon.inspection.bias_variance.parts import Floats, read_votes, read_weights, weighted_mean
+from orfeon.inspection._reading import read_weights
+from orfeon.inspection.bias_variance.parts import Floats, read_votes, weighted_mean
 
 
 @dataclass(frozen=True, eq=False)

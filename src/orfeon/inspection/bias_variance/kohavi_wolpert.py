@@ -20,9 +20,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from orfeon.inspection.bias_variance.parts import BiasVariance, Floats, Parts, read_votes
+from orfeon.inspection.bias_variance.parts import (
+    BiasVariance,
+    Floats,
+    Parts,
+    corrected,
+    read_votes,
+)
 
 
 def kohavi_wolpert_parts(
@@ -59,9 +63,7 @@ def kohavi_wolpert_parts(
     variance = 0.5 * (1.0 - (shares**2).sum(axis=1))
     noise = 0.5 * (1.0 - (truth**2).sum(axis=1))
     if unbiased:
-        # Shares of a few trainings are off the true ones by so much, in the mean of squares.
-        excess = variance / (n_trainings - 1)
-        bias, variance = bias - excess, variance + excess
+        bias, variance = corrected(bias, variance, n_trainings)
     return Parts(error, bias, variance, noise)
 
 
@@ -110,9 +112,8 @@ def kohavi_wolpert_decomposition(
     (array([0., 0., 1.]), array([0.25, 0.25, 0.  ]))
     """
     votes = read_votes(predictions, y, posterior, classes, sample_weight)
-    if unbiased and votes.n_trainings < 2:
-        raise ValueError("unbiased=True needs two trainings or more, got 1.")
     shares = votes.shares
     parts = kohavi_wolpert_parts(votes.truth, shares, votes.n_trainings, unbiased)
-    central = votes.classes[np.argmax(shares, axis=1)]
-    return BiasVariance("kohavi_wolpert", *parts, central, votes.weights, votes.n_trainings)
+    return BiasVariance(
+        "kohavi_wolpert", *parts, votes.central(shares), votes.weights, votes.n_trainings
+    )

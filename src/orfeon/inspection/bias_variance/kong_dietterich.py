@@ -108,5 +108,6 @@ def kong_dietterich_decomposition(
     votes = read_votes(predictions, y, posterior, classes, sample_weight)
     shares = votes.shares
     parts = kong_dietterich_parts(votes.truth, shares, votes.n_trainings)
-    central = votes.classes[np.argmax(shares, axis=1)]
-    return BiasVariance("kong_dietterich", *parts, central, votes.weights, votes.n_trainings)
+    return BiasVariance(
+        "kong_dietterich", *parts, votes.central(shares), votes.weights, votes.n_trainings
+    )

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import assert_all_finite, column_or_1d
-from sklearn.utils.validation import _check_sample_weight
+
+from orfeon.inspection._reading import read_weights
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -76,6 +77,21 @@ class Votes(NamedTuple):
         cells = self.codes + n_classes * np.arange(n_points)
         counts = np.bincount(cells.ravel(), minlength=n_points * n_classes)
         return np.asarray(counts.reshape(n_points, n_classes) / self.n_trainings)
+
+    def central(self, shares: Floats) -> npt.NDArray[Any]:
+        """The class predicted most often at each point.
+
+        Parameters
+        ----------
+        shares : ndarray of shape (n_points, n_classes)
+            Share of each class among the predictions.
+
+        Returns
+        -------
+        ndarray of shape (n_points,)
+            Labels; of classes that are tied the first.
+        """
+        return np.asarray(self.classes[np.argmax(shares, axis=1)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +234,8 @@ def read_votes(
     >>> read_votes([[0, 1]], posterior=[[0.9, 0.1], [0.2, 0.8]]).truth.tolist()
     [[0.9, 0.1], [0.2, 0.8]]
     """
-    said = _read_predictions(predictions)
+    said = np.asarray(predictions)
+    check_predictions(said)
     if (y is None) == (posterior is None):
         given = "neither" if y is None else "both"
         raise ValueError(
@@ -229,7 +246,7 @@ def read_votes(
     if posterior is None:
         labels = column_or_1d(y)
         assert_all_finite(labels, input_name="y")
-        _check_points("y", len(labels), said.shape[1])
+        check_points("y", len(labels), said.shape[1])
         found = _classes(classes, np.unique(np.append(np.unique(said), np.unique(labels))), None)
         truth = np.eye(len(found))[_codes("y", labels, found)]
     else:
@@ -241,35 +258,88 @@ def read_votes(
     return Votes(codes[:, counts], truth[counts], found, weights[counts])
 
 
-def read_weights(sample_weight: Any, n_points: int) -> Floats:
-    """Weights of the points, of which one at least is positive.
+def check_predictions(predictions: npt.NDArray[Any]) -> None:
+    """Refuse predictions that have no row for each training and no column for each point.
 
     Parameters
     ----------
-    sample_weight : array of shape (n_points,) or None
-        Weights; None for 1 each.
-    n_points : int
-        How many points there are.
-
-    Returns
-    -------
-    ndarray of shape (n_points,)
-        The weights.
+    predictions : ndarray
+        What was given.
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance.parts import read_weights
-    >>> read_weights(None, 2)
-    array([1., 1.])
+    >>> import numpy as np
+    >>> from orfeon.inspection.bias_variance.parts import check_predictions
+    >>> check_predictions(np.zeros(3))
+    Traceback (most recent call last):
+    ...
+    ValueError: predictions has shape (3,); a row for each training and a column for each point
+    are expected, at least one of both.
     """
-    if sample_weight is not None and not np.any(np.asarray(sample_weight, dtype=np.float64)):
+    if predictions.ndim != 2 or not predictions.size:
         raise ValueError(
-            "sample_weight is zero for every point; at least one weight must be positive."
+            f"predictions has shape {predictions.shape}; a row for each training and a column for "
+            "each point are expected, at least one of both."
         )
-    weights = _check_sample_weight(
-        sample_weight, np.empty((n_points, 1)), dtype=np.float64, ensure_non_negative=True
-    )
-    return np.asarray(weights, dtype=np.float64)
+    assert_all_finite(predictions, input_name="predictions")
+
+
+def check_points(name: str, found: int, n_points: int) -> None:
+    """Refuse a truth that is not one for each point.
+
+    Parameters
+    ----------
+    name : str
+        The argument.
+    found : int
+        Its length.
+    n_points : int
+        Number of points.
+
+    Examples
+    --------
+    >>> from orfeon.inspection.bias_variance.parts import check_points
+    >>> check_points("y", 2, 3)
+    Traceback (most recent call last):
+    ...
+    ValueError: predictions has 3 columns and y has 2 rows; one for each point is expected.
+    """
+    if found != n_points:
+        raise ValueError(
+            f"predictions has {n_points} columns and {name} has {found} rows; one for each point "
+            "is expected."
+        )
+
+
+def corrected(bias: Floats, variance: Floats, n_trainings: int) -> tuple[Floats, Floats]:
+    """Squared bias and variance without the bias of an estimate from a few trainings.
+
+    The mean of a few trainings is off that of all by so much, in the mean of squares, that the
+    squared bias is too large by ``variance / n``, and the variance about it too small.
+
+    Parameters
+    ----------
+    bias, variance : ndarray of shape (n_points,)
+        Squared bias, and the mean of squares about the mean.
+    n_trainings : int
+        Number of trainings, two or more.
+
+    Returns
+    -------
+    tuple of ndarrays
+        The same, corrected; their sum is as it was.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.inspection.bias_variance.parts import corrected
+    >>> corrected(np.array([0.5]), np.array([0.3]), 4)
+    (array([0.4]), array([0.4]))
+    """
+    if n_trainings < 2:
+        raise ValueError(f"unbiased=True needs two trainings or more, got {n_trainings}.")
+    excess = variance / (n_trainings - 1)
+    return bias - excess, variance + excess
 
 
 def no_correction(definition: str, unbiased: bool) -> None:
@@ -298,17 +368,6 @@ def no_correction(definition: str, unbiased: bool) -> None:
         )
 
 
-def _read_predictions(predictions: Any) -> npt.NDArray[Any]:
-    said = np.asarray(predictions)
-    if said.ndim != 2 or not said.size:
-        raise ValueError(
-            f"predictions has shape {said.shape}; a row for each training and a column for each "
-            "point are expected, at least one of both."
-        )
-    assert_all_finite(said, input_name="predictions")
-    return said
-
-
 def _read_posterior(posterior: Any, n_points: int) -> Floats:
     truth = np.asarray(posterior, dtype=np.float64)
     if truth.ndim != 2 or truth.shape[1] < 2:
@@ -316,7 +375,7 @@ def _read_posterior(posterior: Any, n_points: int) -> Floats:
             f"posterior has shape {truth.shape}; a row for each point and a column for each of two "
             "or more classes are expected."
         )
-    _check_points("posterior", len(truth), n_points)
+    check_points("posterior", len(truth), n_points)
     sums = truth.sum(axis=1)
     strange = ~((truth >= 0).all(axis=1) & (np.abs(sums - 1.0) <= _SLACK))
     if strange.any():
@@ -326,14 +385,6 @@ def _read_posterior(posterior: Any, n_points: int) -> Floats:
             "and sum to 1."
         )
     return np.asarray(truth / sums[:, None])
-
-
-def _check_points(name: str, found: int, n_points: int) -> None:
-    if found != n_points:
-        raise ValueError(
-            f"predictions has {n_points} columns and {name} has {found} rows; one for each point "
-            "is expected."
-        )
 
 
 def _classes(given: Any, found: npt.NDArray[Any], n_columns: int | None) -> npt.NDArray[Any]:

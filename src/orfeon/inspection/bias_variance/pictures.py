@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from textwrap import fill, wrap
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._figure import axes_for
+from orfeon.inspection._figure import axes_for, put_legend, put_title, width_of
+from orfeon.inspection._texts import plain
 from orfeon.inspection.bias_variance.bootstrap import (
     BiasVarianceIntervals,
     Over,
@@ -21,7 +21,6 @@ from orfeon.inspection.bias_variance.resampled_predictions import (
     resample_predictions,
 )
 from orfeon.inspection.bias_variance.training_samples import Sampling
-from orfeon.ordering.plot import put_legend, width_of
 from orfeon.rendering.palette import INK, class_colours, mixed
 from orfeon.seeding import RandomState, seed_sequence
 
@@ -345,7 +344,7 @@ class BiasVarianceDisplay:
 
     def _name_bars(self) -> None:
         """Names beside the bars, or above them where they would take too much of the width."""
-        ax, names = self.ax_, [_plain(name) for name in self.intervals]
+        ax, names = self.ax_, [plain(name) for name in self.intervals]
         beside = _LETTER * max(len(name) for name in names)
         is_above = beside > _MOST_NAME * width_of(ax)
         self._room = width_of(ax) - (0.0 if is_above else beside)
@@ -387,9 +386,9 @@ class BiasVarianceDisplay:
         title = f"Bias and variance{_NAMES[self.definition]}"
         if len(self.intervals) > 1:
             best = min(self.intervals, key=lambda name: self.intervals[name].estimates["error"])
-            title += f": least error with {_plain(best)}"
+            title += f": least error with {plain(best)}"
         # Names beside the bars take part of the width, which the layout does not know yet.
-        ax.set_title(_balanced(title, max(20, int(1.1 * self._room / _LETTER))), fontsize="medium")
+        put_title(ax, title, width=max(20 * _LETTER, 1.1 * self._room))
         words = {part: part for part in _LOOKS}
         if is_squared:
             words["bias"] = "squared bias"
@@ -402,30 +401,12 @@ class BiasVarianceDisplay:
         level = next(iter(self.intervals.values())).confidence
         handles += [
             Line2D(
-                [],
-                [],
-                color=INK,
-                linewidth=1.0,
-                marker=marker,
-                markerfacecolor="white",
-                markersize=5,
-                label=label,
+                [], [], color=INK, linewidth=1.0, marker=marker, markerfacecolor="white",
+                markersize=5, label=label,
             )
             for marker, label in (("D", "error"), ("|", f"{100 * level:g}% interval"))
-        ]
+        ]  # fmt: skip
         put_legend(ax, handles=handles)
-
-
-def _balanced(title: str, n_letters: int) -> str:
-    """A title in as few lines as fit, and these as even as can be."""
-    n_lines = len(wrap(title, n_letters))
-    fits = (n for n in range(10, n_letters) if len(wrap(title, n)) == n_lines)
-    return fill(title, next(fits, n_letters))
-
-
-def _plain(name: str) -> str:
-    """A name in which dollar signs are dollar signs."""
-    return str(name).replace("$", r"\$")
 
 
 def _check_named(argument: str, given: Any) -> None:

@@ -15,9 +15,8 @@ import numpy as np
 from sklearn.base import clone
 
 from orfeon.growth.blocks import run_in_blocks
-from orfeon.inspection.bias_variance.bootstrap import KEY
 from orfeon.progress import ProgressBar
-from orfeon.seeding import RandomState, seed_sequence
+from orfeon.seeding import Purpose, RandomState, branch, seed_sequence
 
 if TYPE_CHECKING:
     from orfeon.inspection.bias_variance.training_samples import TrainingSamples
@@ -64,8 +63,8 @@ class Seeds:
         Seeds
             The seeds.
         """
-        root = seed_sequence(random_state)
-        return cls(root.entropy, (*root.spawn_key, KEY))
+        root = branch(seed_sequence(random_state), Purpose.REPEATING)
+        return cls(root.entropy, root.spawn_key)
 
     def of_test_set(self) -> int:
         """Seed of the test set.

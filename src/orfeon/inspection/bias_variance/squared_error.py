@@ -17,7 +17,15 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import assert_all_finite, column_or_1d
 
-from orfeon.inspection.bias_variance.parts import BiasVariance, Floats, Parts, read_weights
+from orfeon.inspection._reading import read_weights
+from orfeon.inspection.bias_variance.parts import (
+    BiasVariance,
+    Floats,
+    Parts,
+    check_points,
+    check_predictions,
+    corrected,
+)
 
 
 class Numbers(NamedTuple):
@@ -71,21 +79,12 @@ def read_numbers(predictions: Any, y: Any, noise: Any, sample_weight: Any) -> Nu
     array([3.])
     """
     said = np.asarray(predictions, dtype=np.float64)
-    if said.ndim != 2 or not said.size:
-        raise ValueError(
-            f"predictions has shape {said.shape}; a row for each training and a column for each "
-            "point are expected, at least one of both."
-        )
+    check_predictions(said)
     if y is None:
         raise ValueError("y is missing: give the targets, or the regression function.")
     truth = np.asarray(column_or_1d(y), dtype=np.float64)
-    for name, values in (("predictions", said), ("y", truth)):
-        assert_all_finite(values, input_name=name)
-    if len(truth) != said.shape[1]:
-        raise ValueError(
-            f"predictions has {said.shape[1]} columns and y has {len(truth)} values; one for each "
-            "point is expected."
-        )
+    assert_all_finite(truth, input_name="y")
+    check_points("y", len(truth), said.shape[1])
     variance = np.asarray(noise, dtype=np.float64)
     if (
         variance.shape not in ((), truth.shape)
@@ -140,9 +139,7 @@ def squared_error_parts(
     bias = (mean - truth) ** 2
     error = bias + variance + noise
     if unbiased:
-        # The mean of a few trainings is off the true one by so much, in the mean of squares.
-        excess = variance / (n_trainings - 1)
-        bias, variance = bias - excess, variance + excess
+        bias, variance = corrected(bias, variance, n_trainings)
     return Parts(error, bias, variance, noise)
 
 
@@ -185,8 +182,6 @@ def squared_error_decomposition(
     error 1.0000 = bias 0.5000 + variance 0.5000 + noise 0.0000 (squared_error, 2 trainings)
     """
     read = read_numbers(predictions, y, noise, sample_weight)
-    if unbiased and read.n_trainings < 2:
-        raise ValueError("unbiased=True needs two trainings or more, got 1.")
     mean: npt.NDArray[Any] = read.said.mean(axis=0)
     parts = squared_error_parts(
         read.truth, read.noise, mean, read.said.var(axis=0), read.n_trainings, unbiased

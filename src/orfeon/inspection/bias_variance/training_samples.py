@@ -219,10 +219,19 @@ def read_training_samples(
         raise ValueError(
             f'sampling={sampling!r} is not allowed; use "fresh", "subsample" or "bootstrap".'
         )
+    # A data frame has sample, too, and gives something else.
     is_problem = hasattr(data, "sample") and hasattr(data, "predict")
+    if isinstance(data, str | type) or data is None:
+        raise TypeError(
+            f"data={data!r} is not allowed: it is a problem such as TwoNorm(), a function that "
+            "gives samples, or the examples of a data set, with y."
+        )
     if is_problem or callable(data):
         if y is not None:
-            raise ValueError("y is given, and data is no data set but can be sampled at will.")
+            raise ValueError(
+                f"y is given, and data={data!r} is no data set: it is sampled at will, and has "
+                "labels or targets of its own."
+            )
         if sampling not in (None, "fresh"):
             raise ValueError(
                 f"sampling={sampling!r} is for data sets; a problem gives fresh samples."
@@ -232,22 +241,30 @@ def read_training_samples(
             whole_number("n_test", _N_TEST if n_test is None else n_test),
         )
         return FreshSamples(data, *sizes, seeds)
-    if y is None:
-        raise ValueError("y is missing: a data set has labels or targets.")
     if sampling == "fresh":
         raise ValueError(
             'sampling="fresh" needs a problem that can be sampled at will; a data set has '
             '"subsample" and "bootstrap".'
         )
-    check_consistent_length(data, y)
+    return _of_data_set(
+        data, y, "subsample" if sampling is None else sampling, n_train, n_test, seeds
+    )
+
+
+def _of_data_set(
+    X: Any, y: Any, sampling: Sampling, n_train: float | None, n_test: float | None, seeds: Seeds
+) -> DataSetSamples:
+    """Samples of a data set, of the sizes that are asked for or usual."""
+    if y is None:
+        raise ValueError("y is missing: a data set has labels or targets.")
+    check_consistent_length(X, y)
     labels = column_or_1d(y)
-    way: Sampling = "subsample" if sampling is None else sampling
     n_aside = _share_of("n_test", 1 / 3 if n_test is None else n_test, len(labels), len(labels) - 1)
     n_pool = len(labels) - n_aside
-    most = n_pool if way == "subsample" else None
-    default = 0.5 if way == "subsample" else n_pool
+    most = n_pool if sampling == "subsample" else None
+    default = 0.5 if sampling == "subsample" else n_pool
     n_drawn = _share_of("n_train", default if n_train is None else n_train, n_pool, most)
-    return DataSetSamples(data, labels, way, n_drawn, n_aside, seeds)
+    return DataSetSamples(X, labels, sampling, n_drawn, n_aside, seeds)
 
 
 def known_classes(data: Any, y: Any, y_test: npt.NDArray[Any]) -> npt.NDArray[Any]:
