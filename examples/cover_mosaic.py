@@ -50,6 +50,22 @@ def print_errors(mosaic: MapMosaic, problem: str) -> None:
         print(f"{name:16}" + "".join(f"{error:14.1%}" for error in errors))
 
 
+def draw(mosaic: MapMosaic, path: Path, n_colours: int) -> None:
+    """Save the picture; as a PNG with as few colours as it needs, which make a small file."""
+    import matplotlib
+    from PIL import Image
+
+    matplotlib.use("agg")
+    display = MapMosaicDisplay(mosaic).plot()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    display.figure_.savefig(path, dpi=200)
+    matplotlib.pyplot.close(display.figure_)
+    if path.suffix == ".png":
+        with Image.open(path) as picture:
+            few = picture.convert("RGB").quantize(n_colours, dither=Image.Dither.NONE)
+        few.save(path, optimize=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--problem", choices=list(PROBLEMS), default="circle")
@@ -62,12 +78,7 @@ def main() -> None:
     print_errors(mosaic, given.problem)
     print(f"\nTrained and mapped in {time.perf_counter() - start:.1f} s")
     if given.out is not None:
-        import matplotlib
-
-        matplotlib.use("agg")
-        display = MapMosaicDisplay(mosaic).plot()
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        display.figure_.savefig(given.out, dpi=200)
+        draw(mosaic, given.out, n_colours=256 if given.margins else 32)
         print(f"Drawn in {given.out}")
 
 
