@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.boosting.base import BOOSTED, BoostedEnsemble
+from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
 from orfeon.boosting.bounds import pseudo_loss_bound
 from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import HALF, PERFECT, Hears, Judgement, Scheme, last_word
 from orfeon.boosting.mislabels import MislabelWeights
+from orfeon.ensembles.combination import OWN, Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 from orfeon.trees.cart import CARTClassifier
@@ -125,6 +126,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     n_estimators : int, default=50
         Members at most. The run ends early when the pseudo-loss of a member is 1/2 or more, or 0.
     <sampling>
+    <combine_boosted>
     <stopping>
     <fitting>
 
@@ -159,7 +161,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
 
     _hears: ClassVar[Hears] = "supports"
     _decides_by_vote: ClassVar[bool] = False
-    _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **VOTED}
 
     def __init__(
         self,
@@ -167,6 +169,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
         n_estimators: int = 50,
         *,
         sampling: Sampling = "weights",
+        combine: Combine = OWN,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -178,6 +181,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.sampling = sampling
+        self.combine = combine
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

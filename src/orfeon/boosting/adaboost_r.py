@@ -20,11 +20,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.boosting.base import BOOSTED
+from orfeon.boosting.base import AVERAGED, BOOSTED
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import HALF, PERFECT, Hears, Judgement, Scheme, last_word
 from orfeon.boosting.piecewise_linear import PiecewiseLinearWeights
 from orfeon.boosting.regression import MedianBooster, distances, without_unit
+from orfeon.ensembles.combination import OWN, Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 
@@ -183,6 +184,7 @@ class AdaBoostRRegressor(MedianBooster):
     n_estimators : int, default=50
         Members at most.
     <sampling>
+    <combine_boosted_numbers>
     <stopping>
     <fitting>
 
@@ -233,7 +235,7 @@ class AdaBoostRRegressor(MedianBooster):
     0.64
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **AVERAGED}
 
     target_range_: tuple[float, float]
     _spread: float
@@ -244,6 +246,7 @@ class AdaBoostRRegressor(MedianBooster):
         n_estimators: int = 50,
         *,
         sampling: Sampling = "weights",
+        combine: Combine = OWN,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -255,6 +258,7 @@ class AdaBoostRRegressor(MedianBooster):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.sampling = sampling
+        self.combine = combine
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

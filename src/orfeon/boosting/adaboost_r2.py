@@ -18,10 +18,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import StrOptions
 
-from orfeon.boosting.base import BOOSTED
+from orfeon.boosting.base import AVERAGED, BOOSTED
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import HALF, PERFECT, Hears, Judgement, Scheme, last_word
 from orfeon.boosting.regression import MedianBooster, distances, without_unit
+from orfeon.ensembles.combination import OWN, Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
 
@@ -172,6 +173,7 @@ class AdaBoostR2Regressor(MedianBooster):
     sampling : {"weights", "resample"}, default="resample"
         Whether members are trained with weights, or on samples that are drawn by the weights, as
         in the paper. An estimator that takes no weights is always given a sample.
+    <combine_boosted_numbers>
     <stopping>
     <fitting>
 
@@ -213,6 +215,7 @@ class AdaBoostR2Regressor(MedianBooster):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BOOSTED,
+        **AVERAGED,
         "loss": [StrOptions({"linear", "square", "exponential"})],
     }
 
@@ -223,6 +226,7 @@ class AdaBoostR2Regressor(MedianBooster):
         *,
         loss: Loss = "linear",
         sampling: Sampling = "resample",
+        combine: Combine = OWN,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -235,6 +239,7 @@ class AdaBoostR2Regressor(MedianBooster):
         self.n_estimators = n_estimators
         self.loss = loss
         self.sampling = sampling
+        self.combine = combine
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

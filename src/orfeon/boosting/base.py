@@ -50,6 +50,10 @@ STOPPING: dict[str, list[Any]] = {
 VOTED: dict[str, list[Any]] = {
     "combine": [StrOptions({OWN, *rules_for("classification")}), CombiningRule]
 }
+#: Those whose members predict numbers likewise.
+AVERAGED: dict[str, list[Any]] = {
+    "combine": [StrOptions({OWN, *rules_for("regression")}), CombiningRule]
+}
 SAMPLING: dict[str, list[Any]] = {"sampling": [StrOptions({"weights", "resample"})]}
 BOOSTED: dict[str, list[Any]] = {**ENSEMBLE, **ESTIMATOR, **SAMPLING, **STOPPING}
 

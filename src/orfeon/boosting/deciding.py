@@ -216,11 +216,15 @@ class WeightedVoteMixin(
         return float(np.average(tally.decide() != y, weights=weights))
 
 
-class WeightedMedianMixin(StagedRegressorMixin, TabularRegressorMixin, _WeightedMembers):
+class WeightedMedianMixin(
+    StagedRegressorMixin, CombinesMixin, TabularRegressorMixin, _WeightedMembers
+):
     """The decision of regressors whose predictions are weighted: their weighted median."""
 
     _decides_by_vote: ClassVar[bool] = False
     _hears: ClassVar[Hears] = "predictions"
+    _plain_rule: ClassVar[Combine] = OWN
+    combine: Combine = OWN
 
     def predictions(self, X: Any) -> Floats:
         """What each member predicts.
@@ -239,7 +243,7 @@ class WeightedMedianMixin(StagedRegressorMixin, TabularRegressorMixin, _Weighted
         return np.asarray(self._ask(lambda part: self._say(self.members_, part), rows, 1))
 
     def predict(self, X: Any) -> Floats:
-        """The weighted median of the members' predictions.
+        """The weighted median of the members' predictions, unless ``combine`` says otherwise.
 
         Parameters
         ----------
@@ -251,6 +255,8 @@ class WeightedMedianMixin(StagedRegressorMixin, TabularRegressorMixin, _Weighted
         ndarray of shape (n_rows,)
             Predictions.
         """
+        if not self._is_own:
+            return self._decide_by_rule(X)
         rows = self._rows(X)
         return np.asarray(self._ask(lambda part: self._last_stage(part).decide(), rows, 0))
 
@@ -267,7 +273,10 @@ class WeightedMedianMixin(StagedRegressorMixin, TabularRegressorMixin, _Weighted
         ndarray of shape (n_rows,)
             Predictions.
         """
-        yield from staged_weighted_median(self.predictions(X), self.member_weights_)
+        if self._is_own:
+            yield from staged_weighted_median(self.predictions(X), self.member_weights_)
+        else:
+            yield from self._staged_by_rule(X)
 
     def _loss(self, tally: Tally, y: npt.NDArray[Any], weights: Floats) -> float:
         """Weighted mean squared error of the decision so far."""

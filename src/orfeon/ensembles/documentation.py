@@ -35,6 +35,13 @@ _TEXTS = {
         those that learn ("weighted", "naive_bayes", "model_averaging") train the ensemble again
         without each of five folds, for all its members have seen all the examples.
 """,
+    "combine_boosted_numbers": """
+    combine : str or CombiningRule, default="own"
+        How the members' predictions become one. "own" is boosting's weighted median. Any rule for
+        numbers of :mod:`orfeon.combining` can take its place: "mean", "median",
+        "trimmed_mean"...; "weighted" and "model_averaging" train the ensemble again without each
+        of five folds, to learn from predictions of examples that members have not seen.
+""",
     "combine_numbers": """
     combine : str or CombiningRule, default="mean"
         How the members' predictions become one: "mean", "median", "trimmed_mean", "min" or "max";
