@@ -125,6 +125,21 @@ def test_votes_without_labels():
     ).tolist() == [2.0, 0.5]
 
 
+def test_nothing_is_no_vote_and_not_a_number_may_be():
+    votes = [["a", None], ["b", "b"], ["a", None]]
+    assert combine(votes).predict(votes).tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match=r"first of member 1 on example 0; .* no_vote=np.nan"):
+        combine([[0.5, 1.0], [np.nan, 2.0]], rule="mean")
+    numbers = [[0.5, 1.0], [np.nan, 2.0]]
+    assert combine(numbers, rule="mean", no_vote=np.nan).predict(numbers).tolist() == [0.5, 1.5]
+
+
+def test_what_is_combined_is_said():
+    assert repr(combine(VOTES, no_vote="?")).endswith(" over answers for 3 classes>")
+    bag = CLASSIFIERS["ours"].fit(X, Y)
+    assert repr(combine(bag)).endswith(" over 9 members for 3 classes>")
+
+
 def test_votes_with_labels_teach():
     truth = ["a", "b", "c", "a"]
     jury = combine(VOTES, y=truth, rule="weighted", no_vote="?")

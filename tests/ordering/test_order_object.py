@@ -161,7 +161,7 @@ def test_matrices_come_back_as_they_were_given():
     ("votes", "y", "message"),
     [
         ([[0.5, 1.5], [1.2, 0.3]], [0, 1], 'task="regression"'),
-        (np.array([["a", None], ["a", "b"]], dtype=object), ["a", "b"], "in the same way"),
+        (np.array([["a", 1], ["a", "b"]], dtype=object), ["a", "b"], "in the same way"),
         ([[0, 1], [1, 1]], np.ma.masked_equal([0, 1], 1), "y has masked values"),
         ([[0, 1, 1], [0, 1]], [0, 1, 1], "votes|inhomogeneous"),
     ],

@@ -64,6 +64,11 @@ class Combination:
     ensemble: FittedEnsemble | None = None
     no_vote: Any = None
 
+    def __repr__(self) -> str:
+        whose = "answers" if self.ensemble is None else f"{self.ensemble.n_members} members"
+        what = "numbers" if self.classes is None else f"{len(self.classes)} classes"
+        return f"<{self.rule!r} over {whose} for {what}>"
+
     def predict_proba(self, X: Any) -> Floats:
         """Shares of the classes.
 
@@ -209,6 +214,11 @@ def combine(
         if rule is None and not options
         else as_combining_rule(rule if rule is not None else "", **options)
     )
+    if not can_be_asked(members_or_votes) and (X is not None or on != "examples"):
+        raise ValueError(
+            f"X and on are for ensembles, and a {type(members_or_votes).__name__} of answers is "
+            "given: it goes without them, as combine(votes, y=labels)."
+        )
     if chosen is not None and chosen.learns and y is None:
         raise ValueError(
             f"rule={chosen.name!r} learns from labelled examples that the members were not trained "
@@ -219,11 +229,6 @@ def combine(
             if value is not None:
                 raise ValueError(f"{name}={value!r} is for a matrix; an ensemble knows it.")
         return _of_ensemble(adapt(members_or_votes), chosen, X, y, sample_weight, on)
-    if X is not None or on != "examples":
-        raise ValueError(
-            f"X and on are for ensembles, and a {type(members_or_votes).__name__} of answers is "
-            "given: it goes without them."
-        )
     if np.ndim(members_or_votes) == 3:
         return _of_supports(members_or_votes, chosen, y, sample_weight)
     return _of_answers(members_or_votes, chosen, y, sample_weight, no_vote, task)

@@ -452,8 +452,8 @@ def _how(ensemble: Any) -> str:
         return "soft"
     if name not in ("majority", "plurality", "own"):
         raise ValueError(
-            f"combine={combine!r} is not a sum over members that can be bounded before all are "
-            'asked; those of "majority", "plurality" and "soft" can.'
+            f"combine={combine!r} is not decided early, as majority, plurality and soft are; votes "
+            'of weights that are not negative are, with combine="majority" and weights=.'
         )
     return "majority"
 

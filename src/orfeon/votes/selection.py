@@ -183,8 +183,8 @@ def read_selection(
     Parameters
     ----------
     votes : array of shape (n_members, n_examples)
-        Labels that each member votes for, or numbers that it predicts. Entries that are masked
-        (:mod:`numpy.ma`) are no votes.
+        Labels that each member votes for, or numbers that it predicts. Entries that are None or
+        masked (:mod:`numpy.ma`) are no votes.
     y : array of shape (n_examples,)
         True labels or targets.
     sample_weight : array of shape (n_examples,), optional
@@ -282,13 +282,25 @@ def _read_labels(y: Any, no_vote: Any) -> npt.NDArray[Any]:
     return np.asarray(labels)
 
 
+def _refuse_nan(said: npt.NDArray[Any], absent: npt.NDArray[np.bool_] | None) -> None:
+    """Say what to do about NaN among votes."""
+    if said.dtype.kind == "f":
+        is_nan = np.isnan(said) if absent is None else np.isnan(said) & ~absent
+        if is_nan.any():
+            member, example = np.argwhere(is_nan)[0]
+            raise ValueError(
+                f"votes contains NaN, first of member {member} on example {example}; if that is no "
+                "vote, say so with no_vote=np.nan."
+            )
+
+
 def read_matrix(votes: Any, no_vote: Any) -> tuple[Any, npt.NDArray[np.bool_] | None]:
     """The matrix of what members say, and where they say nothing.
 
     Parameters
     ----------
     votes : array of shape (n_members, n_examples)
-        Labels or numbers; entries that are masked (:mod:`numpy.ma`) are no votes.
+        Labels or numbers; entries that are None or masked (:mod:`numpy.ma`) are no votes.
     no_vote : optional
         What else stands for a member that does not vote.
 
@@ -315,7 +327,12 @@ def read_matrix(votes: Any, no_vote: Any) -> tuple[Any, npt.NDArray[np.bool_] | 
         )
     if said.dtype.kind == "c":
         raise ValueError("votes holds complex numbers; labels or real numbers are expected.")
+    if said.dtype == object:
+        nothing = np.frompyfunc(lambda vote: vote is None, 1, 1)(said).astype(bool)
+        if nothing.any():
+            masked = nothing if masked is None else masked | nothing
     if no_vote is None:
+        _refuse_nan(said, masked)
         return said, masked
     is_nan = no_vote != no_vote
     where = np.asarray(said != said) if is_nan else np.asarray(said == no_vote)
