@@ -19,12 +19,6 @@ matplotlib.use("agg")
 from matplotlib import pyplot  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    yield
-    pyplot.close("all")
-
-
 @pytest.fixture(scope="module")
 def bag(waveform):
     return BaggingClassifier(CARTClassifier(pruning="cv"), 11, random_state=0).fit(*waveform)

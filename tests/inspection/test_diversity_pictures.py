@@ -22,12 +22,6 @@ from matplotlib.collections import PathCollection, PolyCollection  # noqa: E402
 MINUS = "\N{MINUS SIGN}"
 
 
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    yield
-    pyplot.close("all")
-
-
 @pytest.fixture(scope="module")
 def votes():
     """Two ensembles on 200 examples, good members that agree and bad ones that do not."""

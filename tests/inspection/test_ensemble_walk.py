@@ -23,12 +23,6 @@ matplotlib.use("agg")
 from matplotlib import pyplot  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    yield
-    pyplot.close("all")
-
-
 @pytest.fixture(scope="module")
 def votes():
     rng = np.random.default_rng(0)

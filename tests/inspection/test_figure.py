@@ -31,12 +31,6 @@ from matplotlib.lines import Line2D  # noqa: E402
 DISPLAYS = sorted(name for name in inspection.__all__ if name.endswith("Display"))
 
 
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    yield
-    pyplot.close("all")
-
-
 # -- displays --------------------------------------------------------------------------------------
 
 

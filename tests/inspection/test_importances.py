@@ -37,12 +37,6 @@ matplotlib.use("agg")
 from matplotlib import pyplot  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    yield
-    pyplot.close("all")
-
-
 @pytest.fixture(scope="module")
 def forest():
     X, y = one_of_three(200)

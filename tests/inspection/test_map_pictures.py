@@ -32,12 +32,6 @@ from matplotlib import pyplot  # noqa: E402
 SQUARE = ((0.0, 1.0), (0.0, 1.0))
 
 
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    yield
-    pyplot.close("all")
-
-
 @pytest.fixture(scope="module")
 def circle():
     return make_circle(200, random_state=0)

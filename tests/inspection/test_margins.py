@@ -31,12 +31,6 @@ matplotlib.use("agg")
 from matplotlib import pyplot  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    yield
-    pyplot.close("all")
-
-
 def by_hand(votes, y, weights=None, no_vote=None):
     """Margins and edges, example by example and vote by vote."""
     weights = np.ones(len(votes)) if weights is None else weights
@@ -211,6 +205,7 @@ def test_a_size_at_which_nobody_votes_has_no_margins():
     found = margin_distribution([[9, 9], [0, 1]], y=[0, 0], no_vote=9, sizes=[1, 2])
     assert np.isnan(found.stages[0].margins).all()
     assert np.isnan(found.stages[0].minimum)
+    assert np.isnan(found.stages[0].mean)
     assert np.isnan(found.stages[0].share_at_most(0.0))
     assert found.stages[1].margins.tolist() == [1.0, -1.0]
 

@@ -36,12 +36,6 @@ matplotlib.use("agg")
 from matplotlib import pyplot  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    yield
-    pyplot.close("all")
-
-
 @pytest.fixture(scope="module")
 def waves():
     X, y = make_waveform(90, random_state=0)

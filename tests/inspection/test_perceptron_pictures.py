@@ -27,12 +27,6 @@ GAMMA = "\N{GREEK SMALL LETTER GAMMA}"
 CATEGORIES = ("redundant", "borderline", "quasi-noisy", "noisy")
 
 
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    yield
-    pyplot.close("all")
-
-
 @pytest.fixture(scope="module")
 def clouds():
     return make_gaussian_clouds(1000, random_state=0)

@@ -41,12 +41,6 @@ matplotlib.use("agg")
 from matplotlib import pyplot  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def no_figures_left():
-    yield
-    pyplot.close("all")
-
-
 @pytest.fixture(scope="module")
 def twonorm():
     return make_twonorm(150, random_state=0)
@@ -269,6 +263,15 @@ def test_other_boosters_with_a_bound():
         np.testing.assert_allclose(bound[:5], tops[1].bounds[name][:5], rtol=1e-6)
 
 
+def test_bounds_of_hundreds_of_members_have_a_logarithmic_axis():
+    display = BoostingBoundsDisplay.from_errors(np.full(300, 0.3))
+    assert display.ax_.get_xscale() == "log"
+    assert display.plot(scale="linear").ax_.get_xscale() == "linear"
+    assert BoostingBoundsDisplay.from_errors([0.3, 0.2], scale="log").ax_.get_xscale() == "log"
+    with pytest.raises(ValueError, match="scale=2 is not allowed"):
+        display.plot(scale=2)
+
+
 def test_bounds_of_given_errors():
     display = BoostingBoundsDisplay.from_errors([0.2, 0.5, 0.1])
     tight, loose = display.bounds.values()
@@ -350,6 +353,11 @@ def test_measured_means_lie_on_the_curve_of_their_correlation():
     assert votes.measured.y[-1] == pytest.approx(whole)
     with pytest.raises(ValueError, match=r"sizes=\[7\] is not allowed"):
         CorrelatedMeanDisplay.from_answers(codes, n_classes=3, sizes=[7])
+    for wrong in ([], [1.5], 3):
+        with pytest.raises(ValueError, match=r"sizes=.* is not allowed: it holds whole numbers"):
+            CorrelatedMeanDisplay.from_answers(codes, n_classes=3, sizes=wrong)
+    with pytest.raises(ValueError, match="max_members=0 is not allowed"):
+        CorrelatedMeanDisplay.from_correlations(max_members=0)
 
 
 def test_boxes_of_correlations_against_attributes(ax):

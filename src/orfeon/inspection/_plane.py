@@ -22,7 +22,7 @@ Box = tuple[Range | None, Range | None]
 _POINTS = 8192
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plane:
     """A grid of points; they are numbered row by row, from the lowest.
 

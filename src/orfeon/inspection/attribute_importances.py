@@ -44,7 +44,7 @@ _WIDTH, _BAR, _ELSE = 4.8, 0.21, 1.1
 _INTERVAL = 2.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Importances:
     """How much a model draws from each attribute.
 

@@ -21,7 +21,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.bounded import BoundsMixin
 from orfeon.boosting.bounds import edge_bound, error_bound, vote_bound
-from orfeon.inspection._figure import axes_for, look_of, put_legend, put_title, scale_members
+from orfeon.inspection._figure import (
+    Scale,
+    axes_for,
+    check_scale,
+    look_of,
+    put_legend,
+    put_title,
+    scale_members,
+)
 from orfeon.inspection._reading import read_class_votes, read_weights
 from orfeon.rendering.palette import INK, MUTED_INK
 
@@ -98,6 +106,7 @@ class BoostingBoundsDisplay:
         member_errors: npt.ArrayLike,
         training_errors: npt.ArrayLike | None = None,
         *,
+        scale: Scale = "auto",
         ax: Any = None,
     ) -> Self:
         """Draw the bounds that follow from the errors of the members.
@@ -108,6 +117,8 @@ class BoostingBoundsDisplay:
             Weighted error of each member in its round.
         training_errors : array of shape (n_rounds,), optional
             Training error after each member.
+        scale : {"auto", "linear", "log"}, default="auto"
+            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -117,7 +128,7 @@ class BoostingBoundsDisplay:
             What was drawn.
         """
         bounds = {_PRODUCT: error_bound(member_errors), _EDGES: edge_bound(member_errors)}
-        return cls(bounds, training_errors, member_errors).plot(ax)
+        return cls(bounds, training_errors, member_errors).plot(ax, scale=scale)
 
     @classmethod
     def from_estimator(
@@ -128,6 +139,7 @@ class BoostingBoundsDisplay:
         *,
         sample_weight: Any = None,
         theta: float = 0.0,
+        scale: Scale = "auto",
         ax: Any = None,
     ) -> Self:
         """Draw the training error of a boosted ensemble and its bounds.
@@ -144,6 +156,8 @@ class BoostingBoundsDisplay:
             Above 0, and for AdaBoostClassifier and PoolBoostClassifier: not the training error but
             the share of examples with a margin of at most this, and its bound. The margin is the
             right votes minus the wrong ones over all votes.
+        scale : {"auto", "linear", "log"}, default="auto"
+            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -153,7 +167,7 @@ class BoostingBoundsDisplay:
             What was drawn.
         """
         if theta > 0:
-            return cls._of_margins(booster, X, y, sample_weight, theta).plot(ax)
+            return cls._of_margins(booster, X, y, sample_weight, theta).plot(ax, scale=scale)
         if theta < 0:
             raise ValueError(f"theta={theta} is not allowed: it is from 0 to 1.")
         bounds, errors = _bounds_of(booster)
@@ -163,7 +177,7 @@ class BoostingBoundsDisplay:
             float(((said != labels) @ weights) / weights.sum())
             for said in booster.staged_predict(X)
         ]
-        return cls(bounds, measured, errors).plot(ax)
+        return cls(bounds, measured, errors).plot(ax, scale=scale)
 
     @classmethod
     def _of_margins(cls, booster: Any, X: Any, y: Any, sample_weight: Any, theta: float) -> Self:
@@ -181,19 +195,22 @@ class BoostingBoundsDisplay:
         bound = vote_bound(booster.errors_, booster.member_weights_, theta)
         return cls({f"bound for margins up to {theta:g}": bound}, small, booster.errors_, theta)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, *, scale: Scale = "auto") -> Self:
         """Draw the picture.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
+        scale : {"auto", "linear", "log"}, default="auto"
+            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
 
         Returns
         -------
         BoostingBoundsDisplay
             The display, with what was drawn.
         """
+        check_scale(scale)
         self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
         self.figure_, self.lines_ = ax.figure, {}
         n_rounds = max(len(bound) for bound in self.bounds.values())
@@ -209,7 +226,7 @@ class BoostingBoundsDisplay:
                 color=MUTED_INK, linestyle="", marker=".", markersize=3.5,
             )  # fmt: skip
         ax.set(xlabel="members", ylabel="training examples, %", ylim=(-2, 102))
-        scale_members(ax, n_rounds)
+        scale_members(ax, n_rounds, scale)
         put_title(ax, self._title(what, n_rounds))
         put_legend(ax)
         return self

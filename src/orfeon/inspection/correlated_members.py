@@ -223,7 +223,10 @@ def member_correlation(answers: Any, *, n_classes: int = 0) -> MemberCorrelation
             "two trainings and two members or more."
         )
     if n_classes and (said.dtype.kind not in "iu" or said.min() < 0 or said.max() >= n_classes):
-        raise ValueError(f"answers are to be class codes from 0 to {n_classes - 1}.")
+        raise ValueError(
+            f"answers holds {said.dtype} numbers from {said.min()} to {said.max()}; with "
+            f"n_classes={n_classes} class codes from 0 to {n_classes - 1} are expected."
+        )
     moments = [_moments(of_training, n_classes) for of_training in said]
     return MemberCorrelation(
         np.array([m.mean for m in moments]), np.array([m.own for m in moments]), said.shape[1]

@@ -179,9 +179,11 @@ class CorrelatedMeanDisplay:
         rho, each = found.pooled_correlation, found.mean_variance
         said = np.asarray(answers)
         chosen = np.asarray(_sizes(found.n_members, 12) if sizes is None else sizes)
-        if chosen.min() < 1 or chosen.max() > found.n_members:
+        is_whole = chosen.dtype.kind in "iu" and chosen.ndim == 1 and len(chosen) > 0
+        if not is_whole or chosen.min() < 1 or chosen.max() > found.n_members:
             raise ValueError(
-                f"sizes={sizes!r} is not allowed: from 1 to {found.n_members} members."
+                f"sizes={sizes!r} is not allowed: it holds whole numbers from 1 to the "
+                f"{found.n_members} members."
             )
         measured = [_mean_variance(said[:, :size], n_classes) for size in chosen]
         return cls(
@@ -241,6 +243,8 @@ def _sizes(most: int, n_sizes: int) -> npt.NDArray[np.int64]:
 
 
 def _curves(correlations: Sequence[float], variance: float, max_members: int) -> dict[float, Curve]:
+    if max_members < 1:
+        raise ValueError(f"max_members={max_members!r} is not allowed: it is 1 or more.")
     sizes = _sizes(max_members, _MOST_SIZES)
     return {
         rho: Curve(sizes, np.asarray(correlated_mean_variance(rho, variance, sizes)))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.inspection._figure import axes_for
+from orfeon.inspection._figure import axes_for, put_legend, put_title
 from orfeon.inspection._texts import plain
 from orfeon.perceptrons.categories import QuasiNoisy
 from orfeon.perceptrons.class_of_interest import class_code
@@ -47,7 +47,7 @@ _GAMMA = "\N{GREEK SMALL LETTER GAMMA}"
 _SIZE = (6.4, 5.2)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PerceptronCategories:
     """The examples of a plane, and the perceptrons in it.
 
@@ -345,7 +345,7 @@ class PerceptronCategoriesDisplay:
         self._draw_examples()
         ax.set_xlabel(plain(self.data.names[0]))
         ax.set_ylabel(plain(self.data.names[1]))
-        ax.set_title(self._title(), fontsize="medium")
+        put_title(ax, self._title())
         self._draw_legend()
         return self
 
@@ -411,15 +411,9 @@ class PerceptronCategoriesDisplay:
         n = len(data.slopes)
         lines = "1 perceptron" if n == 1 else f"{n} perceptrons"
         entries.append(Line2D([], [], color=INK, linewidth=1.3, label=lines))
-        entries.append(
-            Patch(
-                color=_GREEN, alpha=0.3, linewidth=0, label=f"activation below the margin {_GAMMA}"
-            )
-        )
-        self.ax_.legend(
-            handles=entries, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3,
-            frameon=False, fontsize="small",
-        )  # fmt: skip
+        band = f"activation below the margin {_GAMMA}"
+        entries.append(Patch(color=_GREEN, alpha=0.3, linewidth=0, label=band))
+        put_legend(self.ax_, handles=entries, handlelength=1.8)
 
 
 def _box(points: Floats) -> Floats:

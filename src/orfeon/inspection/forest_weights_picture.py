@@ -36,7 +36,7 @@ _LEAST, _LARGEST = 5.0, 170.0
 _BARS = 0.62
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowWeights:
     """The examples that a prediction is made of.
 

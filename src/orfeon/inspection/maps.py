@@ -47,7 +47,7 @@ _DIGITS = 60
 _PLAIN_VOTES = ("majority", "plurality", OWN)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ClassificationMap:
     """The class that a model decides for at each point of a grid.
 
@@ -115,7 +115,7 @@ class ClassificationMap:
         return float(np.mean(self.labels != other.labels))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class MarginMap(ClassificationMap):
     """How clearly a model decides at each point of a grid.
 

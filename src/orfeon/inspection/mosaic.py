@@ -43,7 +43,7 @@ _SCALE = 0.8
 _LARGEST = 2.4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MapMosaic:
     """Maps in rows and columns, all on the same grid.
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.inspection._figure import axes_for
+from orfeon.inspection._figure import axes_for, put_legend, put_title
 from orfeon.perceptrons.pptss import PPTSSClassifier
 from orfeon.rendering.palette import MUTED_INK, class_colours
 
@@ -187,16 +187,13 @@ class SelectionHistoryDisplay:
         ax.set_ylabel("on all training examples, %", loc="top")
         sizes.set_ylabel("trained on (log scale)", loc="bottom", color=MUTED_INK)
         first, best = 100 * self.geometric_mean[0], 100 * self.geometric_mean[self.best_round]
-        ax.set_title(
+        put_title(
+            ax,
             f"Round {self.best_round} of PPTSS is kept: {self.n_selected[self.best_round]} of "
             f"{self.n_selected[0]} examples, g from {first:.1f} to {best:.1f}%\n"
             f"It ended because {self.ended}",
-            fontsize="medium",
         )
-        ax.legend(
-            handles=[*self.lines_.values(), kept], loc="upper center", bbox_to_anchor=(0.5, -0.15),
-            ncols=4, frameon=False, fontsize="small",
-        )  # fmt: skip
+        put_legend(ax, handles=[*self.lines_.values(), kept])
 
     def _numbered(self, rounds: Integers) -> Integers:
         """Rounds whose sizes are written: all of them, if they are few and the numbers fit."""

@@ -462,7 +462,7 @@ class SwitchingTheoryDisplay:
                 markersize=3.2, markevery=0.06, label=f"measured, {size}",
             )  # fmt: skip
         ax.axvline(0.0, color=MUTED_INK, linewidth=0.8, linestyle=":", zorder=1)
-        ax.set(xlabel="margin", ylabel="examples with at most it, %", xlim=(-1, 1))
+        ax.set(xlabel="margin, at most", ylabel="share of examples, %", xlim=(-1, 1))
         words = " and ".join(str(size) for size in sizes)
         put_title(ax, f"Margins of {words}{' (thicker)' if len(sizes) > 1 else ''} members")
         if self.measured_margins:

@@ -78,8 +78,10 @@ class Margins:
 
     @property
     def mean(self) -> float:
-        """The mean margin, weighted."""
+        """The mean margin, weighted; NaN where no example counts."""
         counts = self._counts
+        if not counts.any():
+            return float("nan")
         return float(np.average(self.margins[counts], weights=self.weights[counts]))
 
     def share_at_most(self, at: npt.ArrayLike) -> Floats:
