@@ -369,6 +369,17 @@ def test_orders_made_before_keep_their_curves(waveform, test_set, bag):
 # -- bad input -------------------------------------------------------------------------------------
 
 
+def test_examples_set_aside_for_orders_have_labels_and_votes():
+    votes, y = [[0, 1, 1], [1, 1, 0]], [0, 1, 1]
+    made = order(votes, y)
+    with pytest.raises(ValueError, match=r"y is missing: .* with y=labels"):
+        curves_of_orders(made, votes, y)
+    with pytest.raises(ValueError, match="votes has shape"):
+        curves_of_orders(made, y=y)
+    assert len(curves_of_orders(made, votes, y=y)) == 4
+    assert len(curves_of_orders(made)) == 2
+
+
 def test_what_cannot_be_counted_is_refused(waveform, test_set, bag):
     X, y = waveform
     with pytest.raises(ValueError, match="y is missing"):

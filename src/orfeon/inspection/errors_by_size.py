@@ -288,7 +288,7 @@ def curves_of_orders(
         curves += _all_curves(before, {}, n_random_orders, random_state)
     curves += [ErrorCurve(n, "training", o.error_curve, None, True) for n, o in named.items()]
     is_regression = all(order.n_classes == 0 for order in named.values())
-    if y is not None:
+    if members_or_votes is not None or y is not None:
         told: Task = "regression" if is_regression else "classification"
         test = read_answers(
             members_or_votes, X, y, sample_weight, what=_WHAT, no_vote=no_vote,
