@@ -184,7 +184,7 @@ for name, estimator in public_estimators().items():
         for part in (forest.nodes, forest.value, forest.branches):
             text.update(part.tobytes())
         print(name, forest.n_leaves[0], text.hexdigest())
-    else:
+    elif hasattr(fitted, "weights_"):  # experts have neither, and no kernel of ours
         text.update(fitted.weights_.tobytes())
         print(name, len(fitted.weights_), text.hexdigest())
 """
