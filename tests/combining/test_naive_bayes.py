@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orfeon.combining.answers import read_labels, read_part
 from orfeon.combining.naive_bayes import NaiveBayes, VoteLikelihoods, confusion_counts
 from orfeon.combining.votes import Plurality, Weighted, WeightedVote
 
@@ -70,10 +71,9 @@ def test_two_members_worked_by_hand():
 
 
 def test_votes_are_counted_by_member_vote_and_class():
-    from orfeon.combining.answers import read_examples
-
     said, y = [[0, 2, 2, -1], [1, 1, 1, 1]], [0, 0, 2, 1]
-    counts = confusion_counts(read_examples(said, y, 3, [1.0, 2.0, 0.5, 7.0], "votes"))
+    labels = read_labels(y, 3, [1.0, 2.0, 0.5, 7.0])
+    counts = confusion_counts(read_part(said, labels, "votes"))
     expected = np.zeros((2, 3, 3))
     expected[0, 0, 0], expected[0, 2, 0], expected[0, 2, 2] = 1.0, 2.0, 0.5
     expected[1, 1] = [3.0, 7.0, 0.5]

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.tabular import are_counts
 from orfeon.votes.selection import NO_VOTE, NothingCountsError, whole_weights
 
 Floats = npt.NDArray[np.float64]
@@ -26,13 +27,11 @@ _LARGEST = 1e300
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledAnswers:
-    """Answers on labelled examples of positive weight.
+class Labels:
+    """Labels of the examples of positive weight, and their weights.
 
     Parameters
     ----------
-    said : ndarray of shape (n_members, n_examples) or (n_members, n_examples, n_classes)
-        Votes, supports or predictions.
     y : ndarray of shape (n_examples,)
         Class codes or targets.
     weights : ndarray of shape (n_examples,)
@@ -41,48 +40,27 @@ class LabelledAnswers:
         Weight of one step.
     n_classes : int
         Number of classes, 0 in regression.
+    counts : ndarray of bool of shape (n_given,)
+        Which of the examples that were given these are.
 
     Examples
     --------
-    >>> from orfeon.combining.answers import read_examples
-    >>> examples = read_examples([[0, 1, -1]], [0, 0, 1], 2, [2.0, 0.0, 1.0], "votes")
-    >>> examples.said.tolist(), examples.total_weight
-    ([[0, -1]], 3.0)
+    >>> from orfeon.combining.answers import read_labels
+    >>> labels = read_labels([0, 0, 1], 2, [2.0, 0.0, 1.0])
+    >>> labels.y.tolist(), labels.total_weight
+    ([0, 1], 3.0)
     """
 
-    said: npt.NDArray[Any]
     y: npt.NDArray[Any]
     weights: Floats
     step: float
     n_classes: int
-
-    @property
-    def n_members(self) -> int:
-        """Number of members."""
-        return len(self.said)
+    counts: npt.NDArray[np.bool_]
 
     @property
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(self.weights.sum()) * self.step
-
-    def answered(self, member: int) -> npt.NDArray[np.bool_]:
-        """Where a member says anything.
-
-        Parameters
-        ----------
-        member : int
-            Which.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_examples,)
-            True where it answers.
-        """
-        said = self.said[member]
-        if said.dtype.kind in "iu":
-            return np.asarray(said != NO_VOTE)
-        return np.asarray(~np.isnan(said if said.ndim == 1 else said[:, 0]))
 
     def weight_of(self, chosen: npt.NDArray[np.bool_]) -> float:
         """Weight of some of the examples.
@@ -119,6 +97,64 @@ class LabelledAnswers:
             values, weights = values[chosen], weights[chosen]
         return exact_sum(values, weights) / float(weights.sum())
 
+    @cached_property
+    def target_variance(self) -> float:
+        """Mean squared error of predicting the mean of the targets."""
+        with np.errstate(over="ignore"):
+            errors = (self.y - self.mean(self.y)) ** 2
+        return min(self.mean(errors), _LARGEST)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledAnswers:
+    """Answers of some members on labelled examples of positive weight.
+
+    Parameters
+    ----------
+    said : ndarray of shape (n_members, n_examples) or (n_members, n_examples, n_classes)
+        Votes, supports or predictions.
+    labels : Labels
+        Classes or targets, and weights.
+
+    Examples
+    --------
+    >>> from orfeon.combining.answers import read_labels, read_part
+    >>> labels = read_labels([0, 0, 1], 2, [2.0, 0.0, 1.0])
+    >>> read_part([[0, 1, -1]], labels, "votes").said.tolist()
+    [[0, -1]]
+    """
+
+    said: npt.NDArray[Any]
+    labels: Labels
+
+    @property
+    def n_members(self) -> int:
+        """Number of members."""
+        return len(self.said)
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether any member says anything."""
+        return any(self.answered(member).any() for member in range(self.n_members))
+
+    def answered(self, member: int) -> npt.NDArray[np.bool_]:
+        """Where a member says anything.
+
+        Parameters
+        ----------
+        member : int
+            Which.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_examples,)
+            True where it answers.
+        """
+        said = self.said[member]
+        if said.dtype.kind in "iu":
+            return np.asarray(said != NO_VOTE)
+        return np.asarray(~np.isnan(said if said.ndim == 1 else said[:, 0]))
+
     def squared_error(self, member: int) -> float:
         """Mean squared error of a member that predicts numbers.
 
@@ -134,17 +170,10 @@ class LabelledAnswers:
         """
         answered = self.answered(member)
         if not answered.any():
-            return self.target_variance
+            return self.labels.target_variance
         with np.errstate(over="ignore"):
-            errors = (self.said[member] - self.y) ** 2
-        return min(self.mean(errors, answered), _LARGEST)
-
-    @cached_property
-    def target_variance(self) -> float:
-        """Mean squared error of predicting the mean of the targets."""
-        with np.errstate(over="ignore"):
-            errors = (self.y - self.mean(self.y)) ** 2
-        return min(self.mean(errors), _LARGEST)
+            errors = (self.said[member] - self.labels.y) ** 2
+        return min(self.labels.mean(errors, answered), _LARGEST)
 
 
 def exact_sum(values: Floats, weights: Floats) -> float:
@@ -189,47 +218,120 @@ def exact_sum(values: Floats, weights: Floats) -> float:
     return math.fsum(sums)
 
 
-def read_examples(said: Any, y: Any, n_classes: int, weights: Any, reads: Reads) -> LabelledAnswers:
-    """Read answers on labelled examples, and leave out examples of no weight.
+def read_labels(
+    y: Any,
+    n_classes: int,
+    weights: Any = None,
+    *,
+    class_factors: Any = None,
+    relative: bool = False,
+) -> Labels:
+    """Read labels and weights, and leave out examples of no weight.
 
     Parameters
     ----------
-    said, y, n_classes, weights
+    y, n_classes, weights, class_factors, relative
         As for :meth:`orfeon.combining.rule.CombiningRule.learn`.
+
+    Returns
+    -------
+    Labels
+        Of the examples of positive weight.
+
+    Examples
+    --------
+    >>> from orfeon.combining.answers import read_labels
+    >>> labels = read_labels([0, 1, 1], 2, [0.1, 0.2, 0.3], relative=True)
+    >>> labels.weights, labels.step
+    (array([1., 2., 3.]), 0.5)
+    """
+    targets = _read_targets(y, n_classes)
+    if len(targets) == 0:
+        raise NothingCountsError("y is empty; at least one example is needed to learn from.")
+    given = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
+    whole_weights(given, len(targets))  # refuses what is no weight
+    factors = np.ones(max(n_classes, 1))
+    if class_factors is not None:
+        factors = _read_factors(class_factors, n_classes)
+    of_row = targets if class_factors is not None else np.zeros(len(targets), np.int64)
+    counts = (given > 0) & (factors[of_row] > 0)
+    if not counts.any():
+        raise NothingCountsError(
+            f"class_factors={class_factors!r} leaves no example a positive weight."
+        )
+    given = given[counts]
+    whole, step = whole_weights(given, len(given))
+    if relative and not are_counts(given):
+        step = len(given) / int(whole.sum())
+    times, factor_step = _whole_factors(factors, int(whole.sum()))
+    products = whole * times[of_row[counts]]
+    return Labels(
+        targets[counts], products.astype(np.float64), step * factor_step, int(n_classes), counts
+    )
+
+
+def _read_factors(class_factors: Any, n_classes: int) -> Floats:
+    factors = np.asarray(class_factors, dtype=np.float64)
+    is_right = factors.shape == (n_classes,) and np.isfinite(factors).all()
+    if not is_right or n_classes == 0 or (factors < 0).any() or not factors.any():
+        raise ValueError(
+            f"class_factors={class_factors!r} is not allowed; use a finite number for each of "
+            f"{n_classes} classes, none negative and one positive."
+        )
+    return factors
+
+
+def _whole_factors(factors: Floats, n_steps: int) -> tuple[npt.NDArray[np.int64], float]:
+    """Factors of classes in whole steps, so few that sums of weights are exact."""
+    times, step = whole_weights(factors, len(factors))
+    # Copies of examples do not change the sum of their weights, nor then what is lost here.
+    beyond = max(math.frexp(float(times.max()) * n_steps)[1] - 52, 0)
+    if beyond:
+        times = np.maximum(np.rint(times / 2.0**beyond), times > 0).astype(np.int64)
+        step *= 2.0**beyond
+    return times, step
+
+
+def read_part(said: Any, labels: Labels, reads: Reads) -> LabelledAnswers:
+    """Read answers of some members on labelled examples.
+
+    Parameters
+    ----------
+    said : array
+        Votes, supports or predictions, as for :meth:`orfeon.combining.rule.CombiningRule.learn`;
+        examples of no weight among them.
+    labels : Labels
+        Classes or targets, and weights.
     reads : {"votes", "supports"}
         What the members say, where there are classes.
 
     Returns
     -------
     LabelledAnswers
-        The examples of positive weight.
+        Answers on the examples of positive weight.
+
+    Examples
+    --------
+    >>> from orfeon.combining.answers import read_labels, read_part
+    >>> read_part([[0, 1]], read_labels([0, 1, 1], 2), "votes")
+    Traceback (most recent call last):
+    ...
+    ValueError: said has shape (1, 2), with 2 examples, and y has 3 values; one value for each
+    example is expected.
     """
-    if n_classes == 0:
+    if labels.n_classes == 0:
         answers: npt.NDArray[Any] = read_predictions(said)
     elif reads == "votes":
-        answers = read_votes(said, n_classes)
+        answers = read_votes(said, labels.n_classes)
     else:
-        answers = read_supports(said, n_classes)
-    targets = _read_targets(y, n_classes)
-    if answers.shape[1] != len(targets):
+        answers = read_supports(said, labels.n_classes)
+    n_given = len(labels.counts)
+    if answers.shape[1] != n_given:
         raise ValueError(
             f"said has shape {answers.shape}, with {answers.shape[1]} examples, and y has "
-            f"{len(targets)} values; one value for each example is expected."
+            f"{n_given} values; one value for each example is expected."
         )
-    if len(targets) == 0:
-        raise NothingCountsError("y is empty; at least one example is needed to learn from.")
-    given = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
-    whole_weights(given, len(targets))  # refuses what is no weight
-    counts = given > 0
-    if not counts.all():
-        answers, targets, given = answers[:, counts], targets[counts], given[counts]
-    whole, step = whole_weights(given, len(targets))
-    read = LabelledAnswers(answers, targets, whole.astype(np.float64), step, int(n_classes))
-    if not any(read.answered(member).any() for member in range(read.n_members)):
-        raise NothingCountsError(
-            "said holds no answer of any member on any example of positive weight."
-        )
-    return read
+    return LabelledAnswers(answers if labels.counts.all() else answers[:, labels.counts], labels)
 
 
 def read_votes(

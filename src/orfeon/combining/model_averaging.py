@@ -24,16 +24,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.answers import LabelledAnswers, Reads
-from orfeon.combining.rule import (
-    CombiningRule,
-    RunningDecider,
-    Task,
-    check_real,
-    keep_member_numbers,
-    members_at,
-)
-from orfeon.combining.supports import conclude_mean
+from orfeon.combining.answers import LabelledAnswers, Labels, Reads
+from orfeon.combining.decider import RunningDecider, Task, members_at
+from orfeon.combining.rule import CombiningRule, check_real, keep_member_numbers
+from orfeon.combining.shares import conclude_mean
 
 Floats = npt.NDArray[np.float64]
 
@@ -113,12 +107,14 @@ class ModelPosterior(RunningDecider):
         centred = numbers - self._decide(numbers, 0)
         return self._decide(centred**2 + self.variances[:, None, None], 0)[:, 0]
 
-    def _stages(self, said: Floats, n_classes: int) -> Iterator[Callable[[], Floats]]:
+    def _stages(
+        self, heard: Iterator[Floats], shape: tuple[int, ...], n_classes: int
+    ) -> Iterator[Callable[[], Floats]]:
         # Weights are relative to the most probable member heard so far on each row, so that some
         # weight is left where it does not answer.
-        greatest = np.full(said.shape[1], -np.inf)
-        sums, totals = np.zeros(said.shape[1:]), np.zeros(said.shape[1])
-        for one, log_weight in zip(said, self.log_weights, strict=True):
+        greatest = np.full(shape[0], -np.inf)
+        sums, totals = np.zeros(shape), np.zeros(shape[0])
+        for one, log_weight in zip(heard, self.log_weights, strict=True):
             there = ~np.isnan(one[:, 0])
             now = np.where(there, np.maximum(greatest, log_weight), greatest)
             known = now > -np.inf
@@ -196,23 +192,23 @@ class ModelAveraging(CombiningRule):
         keep_member_numbers(self, "priors", positive="all")
         keep_member_numbers(self, "n_parameters", positive="none")
 
-    def _learn(self, examples: LabelledAnswers) -> ModelPosterior:
-        members = range(examples.n_members)
-        variances = None
-        if examples.n_classes == 0:
-            errors = np.array([examples.squared_error(member) for member in members])
-            least = max(self.floor * examples.target_variance, np.finfo(np.float64).tiny)
-            variances = np.maximum(errors, least)
-            means = -0.5 * (np.log(2 * np.pi * variances) + errors / variances)
+    def _measure(self, examples: LabelledAnswers) -> Floats:
+        if examples.labels.n_classes == 0:
+            one: Callable[[LabelledAnswers, int], float] = LabelledAnswers.squared_error
         else:
-            own = self._mean_of_supports if self.likelihood == "supports" else _mean_of_errors
-            means = np.array([own(examples, member) for member in members])
-        total = examples.total_weight
-        penalties = 0.5 * self._for_each("n_parameters", examples.n_members, 0.0) * np.log(total)
+            one = self._mean_of_supports if self.likelihood == "supports" else _mean_of_errors
+        return np.array([one(examples, member) for member in range(examples.n_members)])
+
+    def _learn(self, measured: Floats, labels: Labels) -> ModelPosterior:
+        variances, means = None, measured
+        if labels.n_classes == 0:
+            least = max(self.floor * labels.target_variance, np.finfo(np.float64).tiny)
+            variances = np.maximum(measured, least)
+            means = -0.5 * (np.log(2 * np.pi * variances) + measured / variances)
+        n_members, total = len(measured), labels.total_weight
+        penalties = 0.5 * self._for_each("n_parameters", n_members, 0.0) * np.log(total)
         logs = (means * total - penalties) / self.temperature
-        return ModelPosterior(
-            logs + np.log(self._for_each("priors", examples.n_members, 1.0)), variances
-        )
+        return ModelPosterior(logs + np.log(self._for_each("priors", n_members, 1.0)), variances)
 
     def _for_each(self, name: str, n_members: int, by_default: float) -> Floats:
         """An option that has a number for each member."""
@@ -227,20 +223,21 @@ class ModelAveraging(CombiningRule):
 
     def _mean_of_supports(self, examples: LabelledAnswers, member: int) -> float:
         """Mean logarithm of what a member says for the true class."""
-        answered = examples.answered(member)
+        labels, answered = examples.labels, examples.answered(member)
         if not answered.any():
-            return -float(np.log(examples.n_classes))
-        supports = examples.said[member, np.arange(len(examples.y)), examples.y]
-        return examples.mean(np.log(np.maximum(supports, self.floor)), answered)
+            return -float(np.log(labels.n_classes))
+        supports = examples.said[member, np.arange(len(labels.y)), labels.y]
+        return labels.mean(np.log(np.maximum(supports, self.floor)), answered)
 
 
 def _mean_of_errors(examples: LabelledAnswers, member: int) -> float:
     """Mean log-likelihood of a member's accuracy, estimated with one more example of each class."""
-    n_classes, answered = examples.n_classes, examples.answered(member)
+    labels, answered = examples.labels, examples.answered(member)
+    n_classes = labels.n_classes
     if not answered.any() or n_classes == 1:
         return -float(np.log(n_classes))
     votes = np.where(answered, np.argmax(examples.said[member], axis=1), -1)
-    right, n_votes = examples.weight_of(votes == examples.y), examples.weight_of(answered)
+    right, n_votes = labels.weight_of(votes == labels.y), labels.weight_of(answered)
     accuracy = (right + 1) / (n_votes + n_classes)
     share = right / n_votes
     wrong = (1 - accuracy) / (n_classes - 1)

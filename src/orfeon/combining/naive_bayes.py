@@ -22,9 +22,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.answers import LabelledAnswers, Reads
-from orfeon.combining.rule import CombiningRule, RunningDecider, Task, check_real, members_at
-from orfeon.combining.supports import posterior
+from orfeon.combining.answers import LabelledAnswers, Labels, Reads
+from orfeon.combining.decider import RunningDecider, Task, members_at
+from orfeon.combining.rule import CombiningRule, check_real
+from orfeon.combining.shares import posterior
 from orfeon.combining.votes import on_grid
 
 Floats = npt.NDArray[np.float64]
@@ -83,14 +84,16 @@ class VoteLikelihoods(RunningDecider):
         index = members_at(indices, self.n_members)
         return VoteLikelihoods(self.log_priors, self.log_likelihoods[index])
 
-    def _stages(self, said: Codes, n_classes: int) -> Iterator[Callable[[], Floats]]:
+    def _stages(
+        self, heard: Iterator[Codes], shape: tuple[int, ...], n_classes: int
+    ) -> Iterator[Callable[[], Floats]]:
         if n_classes != len(self.log_priors):
             raise ValueError(
                 f"n_classes={n_classes} is not allowed; {len(self.log_priors)} were learnt."
             )
-        scores = np.tile(self.log_priors, (said.shape[1], 1))
+        scores = np.tile(self.log_priors, (shape[0], 1))
         nothing = np.zeros((1, n_classes))
-        for one, logs in zip(said, self.log_likelihoods, strict=True):
+        for one, logs in zip(heard, self.log_likelihoods, strict=True):
             # Those who do not vote, -1, find the last row.
             scores += np.concatenate([logs, nothing])[one]
             yield partial(posterior, scores)
@@ -141,18 +144,20 @@ class NaiveBayes(CombiningRule):
         if self.priors not in ("learnt", "equal"):
             raise ValueError(f'priors={self.priors!r} is not allowed; use "learnt" or "equal".')
 
-    def _learn(self, examples: LabelledAnswers) -> VoteLikelihoods:
-        counts = confusion_counts(examples)
-        n_classes = examples.n_classes
-        smoothed = counts + self.smoothing
+    def _measure(self, examples: LabelledAnswers) -> Floats:
+        return confusion_counts(examples)
+
+    def _learn(self, measured: Floats, labels: Labels) -> VoteLikelihoods:
+        n_classes = labels.n_classes
+        smoothed = measured + self.smoothing
         totals = smoothed.sum(axis=1, keepdims=True)
         # Of a class that a member never voted on, nothing is known.
-        likelihoods = np.full(counts.shape, 1.0 / n_classes)
+        likelihoods = np.full(measured.shape, 1.0 / n_classes)
         np.divide(smoothed, totals, out=likelihoods, where=totals > 0)
         if self.priors == "equal":
             priors = np.full(n_classes, 1.0 / n_classes)
         else:
-            frequencies = np.bincount(examples.y, examples.weights, n_classes)
+            frequencies = np.bincount(labels.y, labels.weights, n_classes)
             priors = frequencies / frequencies.sum()
         with np.errstate(divide="ignore"):
             return VoteLikelihoods(on_grid(np.log(priors)), on_grid(np.log(likelihoods)))
@@ -174,18 +179,19 @@ def confusion_counts(examples: LabelledAnswers) -> Floats:
 
     Examples
     --------
-    >>> from orfeon.combining.answers import read_examples
+    >>> from orfeon.combining.answers import read_labels, read_part
     >>> from orfeon.combining.naive_bayes import confusion_counts
-    >>> examples = read_examples([[0, 1, 1, -1]], [0, 0, 1, 1], 2, None, "votes")
-    >>> confusion_counts(examples)
+    >>> labels = read_labels([0, 0, 1, 1], 2)
+    >>> confusion_counts(read_part([[0, 1, 1, -1]], labels, "votes"))
     array([[[1., 0.],
             [1., 1.]]])
     """
-    n_classes = examples.n_classes
+    labels = examples.labels
+    n_classes = labels.n_classes
     counts = np.empty((examples.n_members, n_classes, n_classes))
     for member, votes in enumerate(examples.said):
         # Those who do not vote, -1, come before all others.
-        cells = (votes.astype(np.int64) + 1) * n_classes + examples.y
-        found = np.bincount(cells, examples.weights, n_classes * (n_classes + 1))
+        cells = (votes.astype(np.int64) + 1) * n_classes + labels.y
+        found = np.bincount(cells, labels.weights, n_classes * (n_classes + 1))
         counts[member] = found[n_classes:].reshape(n_classes, n_classes)
-    return counts * examples.step
+    return counts * labels.step

@@ -10,27 +10,41 @@ is the same as two of them and one of weight 0 the same as none, to the last bit
 
 from __future__ import annotations
 
-import importlib
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, replace
-from numbers import Integral, Real
+from abc import ABC
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.answers import (
-    LabelledAnswers,
-    Reads,
-    read_examples,
-    read_predictions,
-    read_supports,
-    read_votes,
+from orfeon.combining.answers import LabelledAnswers, Labels, Reads, read_labels, read_part
+from orfeon.combining.decider import (
+    Decider,
+    RunningDecider,
+    Task,
+    WeightedMembers,
+    check_n_classes,
+    members_at,
 )
+from orfeon.rule_names import RuleNames
+from orfeon.votes.selection import NothingCountsError
+
+__all__ = [
+    "RULES",
+    "CombiningRule",
+    "Decider",
+    "RunningDecider",
+    "Task",
+    "WeightedMembers",
+    "as_combining_rule",
+    "check_real",
+    "keep_member_numbers",
+    "rules_for",
+]
 
 Floats = npt.NDArray[np.float64]
-Task = Literal["classification", "regression", "both"]
 
 #: The rules by name: module and class.
 _HOMES = {
@@ -49,202 +63,7 @@ _HOMES = {
 }
 #: Names of the rules.
 RULES = tuple(_HOMES)
-
-
-class Decider(ABC):
-    """What decides from the answers of members: all that a rule has learnt.
-
-    The fields of a decider are arrays, numbers and words.
-
-    Examples
-    --------
-    >>> from orfeon.combining.votes import Majority
-    >>> decider = Majority().learn(None, None, n_classes=3)
-    >>> decider.shares([[0, 2], [0, -1], [1, 2], [0, -1]], n_classes=3)
-    array([[0.75, 0.25, 0.  ],
-           [0.  , 0.  , 1.  ]])
-    """
-
-    #: What members must say where there are classes; where there are none, it is predictions.
-    reads: ClassVar[Reads]
-    #: What it can decide.
-    task: ClassVar[Task]
-
-    @property
-    def n_members(self) -> int | None:
-        """How many members it is for; None when for any number."""
-        return None
-
-    def shares(self, said: Any, n_classes: int) -> Floats:
-        """How much speaks for each class; the first of the largest is the decision.
-
-        Parameters
-        ----------
-        said : array of shape (n_members, n_rows) or (n_members, n_rows, n_classes)
-            Votes, -1 where a member does not vote; or supports, NaN for all classes where a member
-            has none.
-        n_classes : int
-            Number of classes.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Numbers that are not negative, and sum to 1 in each row.
-        """
-        return self._decide(self._read(said, n_classes), n_classes)
-
-    def predict(self, said: Any) -> Floats:
-        """The number decided on.
-
-        Parameters
-        ----------
-        said : array of shape (n_members, n_rows)
-            Predictions, NaN where a member has none.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predictions; NaN where no member has one.
-        """
-        return self._decide(self._read_numbers(said), 0)[:, 0]
-
-    def staged_shares(self, said: Any, n_classes: int) -> Iterator[Floats]:
-        """:meth:`shares` of the first member, of the first two, and so on.
-
-        Parameters
-        ----------
-        said, n_classes
-            As for :meth:`shares`.
-
-        Yields
-        ------
-        ndarray of shape (n_rows, n_classes)
-            Shares.
-        """
-        yield from self._decide_in_stages(self._read(said, n_classes), n_classes)
-
-    def staged_predict(self, said: Any) -> Iterator[Floats]:
-        """:meth:`predict` of the first member, of the first two, and so on.
-
-        Parameters
-        ----------
-        said : array of shape (n_members, n_rows)
-            Predictions, NaN where a member has none.
-
-        Yields
-        ------
-        ndarray of shape (n_rows,)
-            Predictions.
-        """
-        for decided in self._decide_in_stages(self._read_numbers(said), 0):
-            yield decided[:, 0]
-
-    def decide(self, said: npt.NDArray[Any], n_classes: int) -> Floats:
-        """:meth:`shares` or :meth:`predict` of answers that are known to be in order.
-
-        It is for answers that members of ours have just given: nothing is checked.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_members, n_rows) or (n_members, n_rows, n_classes)
-            Votes of whole numbers, from -1 on; or float64 supports; or float64 predictions where
-            there are no classes. Of as many members as the decider is for.
-        n_classes : int
-            Number of classes, 0 in regression.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes) or (n_rows,)
-            Shares, or numbers.
-        """
-        if n_classes == 0:
-            return self._decide(said[:, :, None], 0)[:, 0]
-        return self._decide(said, n_classes)
-
-    def decide_in_stages(
-        self, parts: Iterable[npt.NDArray[Any]], n_classes: int
-    ) -> Iterator[Floats]:
-        """:meth:`decide` of the first member, of the first two, and so on.
-
-        Parameters
-        ----------
-        parts : iterable of ndarray
-            Answers as for :meth:`decide`, of the first few members, of the next few, and so on;
-            the next part is asked for when the stages of the one before are done.
-        n_classes : int
-            Number of classes, 0 in regression.
-
-        Yields
-        ------
-        ndarray of shape (n_rows, n_classes) or (n_rows,)
-            Shares, or numbers.
-        """
-        said = np.concatenate(list(parts))
-        if n_classes:
-            yield from self._decide_in_stages(said, n_classes)
-        else:
-            for decided in self._decide_in_stages(said[:, :, None], 0):
-                yield decided[:, 0]
-
-    def subset(self, indices: Any) -> Decider:
-        """The decider of some of the members.
-
-        Parameters
-        ----------
-        indices : sequence of int, or mask
-            Which members, in the order in which their answers will come.
-
-        Returns
-        -------
-        Decider
-            What was learnt of them.
-        """
-        return self
-
-    @abstractmethod
-    def _decide(self, said: npt.NDArray[Any], n_classes: int) -> Floats:
-        """Shares of each class, or one number where there are no classes."""
-
-    def _decide_in_stages(self, said: npt.NDArray[Any], n_classes: int) -> Iterator[Floats]:
-        for n_heard in range(1, len(said) + 1):
-            yield self.subset(np.arange(n_heard))._decide(said[:n_heard], n_classes)
-
-    def _read(self, said: Any, n_classes: int) -> npt.NDArray[Any]:
-        if self.task == "regression":
-            raise ValueError(
-                f"{type(self).__name__} predicts numbers; it has no shares of classes."
-            )
-        _check_n_classes(n_classes, fewest=1)
-        read = read_votes if self.reads == "votes" else read_supports
-        return read(said, n_classes, self.n_members)
-
-    def _read_numbers(self, said: Any) -> Floats:
-        if self.task == "classification":
-            raise ValueError(f"{type(self).__name__} decides on classes; it predicts no numbers.")
-        return read_predictions(said, self.n_members)[:, :, None]
-
-
-class RunningDecider(Decider):
-    """A decider that hears one member after the other, and could decide after each.
-
-    Examples
-    --------
-    >>> from orfeon.combining.supports import Max
-    >>> [numbers.tolist() for numbers in Max().staged_predict([[1.0], [0.5], [3.0]])]
-    [[1.0], [1.0], [3.0]]
-    """
-
-    @abstractmethod
-    def _stages(self, said: npt.NDArray[Any], n_classes: int) -> Iterator[Callable[[], Floats]]:
-        """What decides with the members heard so far, after each; good until the next."""
-
-    def _decide(self, said: npt.NDArray[Any], n_classes: int) -> Floats:
-        *_, conclude = self._stages(said, n_classes)
-        return conclude()
-
-    def _decide_in_stages(self, said: npt.NDArray[Any], n_classes: int) -> Iterator[Floats]:
-        for conclude in self._stages(said, n_classes):
-            yield conclude()
+_NAMES: RuleNames[CombiningRule] = RuleNames("orfeon.combining", _HOMES)
 
 
 @dataclass(frozen=True)
@@ -296,7 +115,16 @@ class CombiningRule(ABC):
         }
         return replace(self, **cut) if cut else self
 
-    def learn(self, said: Any, y: Any, n_classes: int, weights: Any = None) -> Decider:
+    def learn(
+        self,
+        said: Any,
+        y: Any,
+        n_classes: int,
+        weights: Any = None,
+        *,
+        class_factors: Any = None,
+        relative: bool = False,
+    ) -> Decider:
         """Learn from answers on examples that the members were not trained on.
 
         Parameters
@@ -310,18 +138,66 @@ class CombiningRule(ABC):
         n_classes : int
             Number of classes, 0 in regression.
         weights : array of shape (n_examples,), optional
-            Sample weights; 0 is the same as leaving one out, 2 as giving it twice.
+            Sample weights; 0 is the same as leaving one out, 2 as giving it twice, and 0.5 counts
+            as half an example.
+        class_factors : array of shape (n_classes,), optional
+            What the weights of each class are multiplied by.
+        relative : bool, default=False
+            Whether weights are in no unit, so that 0.5 and 1.5 say the same as 0.1 and 0.3. If all
+            are whole numbers they count copies all the same; others are taken relative to the mean
+            of those that are not zero.
 
         Returns
         -------
         Decider
             What decides.
         """
-        _check_n_classes(n_classes, fewest=0)
+        return self.learn_in_parts(
+            [said], y, n_classes, weights, class_factors=class_factors, relative=relative
+        )
+
+    def learn_in_parts(
+        self,
+        parts: Iterable[Any],
+        y: Any,
+        n_classes: int,
+        weights: Any = None,
+        *,
+        class_factors: Any = None,
+        relative: bool = False,
+    ) -> Decider:
+        """Learn from answers of a few members at a time; the same, to the last bit, as of all.
+
+        Parameters
+        ----------
+        parts : iterable of array
+            Answers as for :meth:`learn`, of the first few members, of the next few, and so on. Not
+            looked at by a rule that does not learn.
+        y, n_classes, weights, class_factors, relative
+            As for :meth:`learn`.
+
+        Returns
+        -------
+        Decider
+            What decides.
+        """
+        check_n_classes(n_classes, fewest=0)
         self.check(is_regression=n_classes == 0)
         if not self.learns:
             return self._decider()
-        return self._learn(read_examples(said, y, n_classes, weights, self.reads))
+        labels = read_labels(y, n_classes, weights, class_factors=class_factors, relative=relative)
+        measured, is_anyone_heard = [], False
+        for part in parts:
+            examples = read_part(part, labels, self.reads)
+            is_anyone_heard = is_anyone_heard or examples.has_answers
+            measured.append(self._measure(examples))
+        if not measured:
+            raise ValueError("parts is empty; answers of at least one member are needed.")
+        if not is_anyone_heard:
+            raise NothingCountsError(
+                "said holds no answer of any member on any example of positive weight."
+            )
+        return self._learn(np.concatenate(measured), labels)
 
     def check(self, *, is_regression: bool) -> None:
         """Refuse a problem that the rule is not made for.
@@ -345,8 +221,12 @@ class CombiningRule(ABC):
             return self
         raise NotImplementedError
 
-    def _learn(self, examples: LabelledAnswers) -> Decider:
-        """What decides, of a rule that learns."""
+    def _measure(self, examples: LabelledAnswers) -> Floats:
+        """What each member's answers tell of it, of a rule that learns; members come first."""
+        raise NotImplementedError
+
+    def _learn(self, measured: Floats, labels: Labels) -> Decider:
+        """What decides, of a rule that learns, by what was measured of all members."""
         raise NotImplementedError
 
 
@@ -371,21 +251,7 @@ def as_combining_rule(rule: str | CombiningRule, **options: Any) -> CombiningRul
     >>> as_combining_rule("trimmed_mean", share=0.2)
     TrimmedMean(share=0.2)
     """
-    if isinstance(rule, CombiningRule):
-        if options:
-            raise ValueError(
-                f"{', '.join(options)} cannot be given beside rule={rule!r}, which has its options."
-            )
-        return rule
-    if not isinstance(rule, str) or rule not in RULES:
-        raise ValueError(f"rule={rule!r} is not known; rules are {', '.join(RULES)}.")
-    kind = _class(rule)
-    known = [field.name for field in fields(kind)]
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        allowed = ", ".join(known) if known else "none"
-        raise TypeError(f"rule={rule!r} has no option {unknown[0]!r}; its options: {allowed}.")
-    return kind(**options)
+    return _NAMES.rule(rule, CombiningRule, options)
 
 
 def rules_for(task: Task) -> tuple[str, ...]:
@@ -409,20 +275,7 @@ def rules_for(task: Task) -> tuple[str, ...]:
     """
     if task not in ("classification", "regression"):
         raise ValueError(f'task={task!r} is not allowed; use "classification" or "regression".')
-    return tuple(name for name in RULES if _class(name).task in ("both", task))
-
-
-def _class(name: str) -> type[CombiningRule]:
-    module, attribute = _HOMES[name]
-    home = importlib.import_module(f"orfeon.combining.{module}")
-    found: type[CombiningRule] = getattr(home, attribute)
-    return found
-
-
-def _check_n_classes(n_classes: Any, fewest: int) -> None:
-    if isinstance(n_classes, bool) or not isinstance(n_classes, Integral) or n_classes < fewest:
-        also = ", or 0 in regression" if fewest == 0 else ""
-        raise ValueError(f"n_classes={n_classes!r} is not allowed; use 1 or more{also}.")
+    return tuple(name for name in RULES if _NAMES.kind(name).task in ("both", task))
 
 
 def check_real(
@@ -496,40 +349,3 @@ def keep_member_numbers(
             f"{which.get(positive, 'none negative')}."
         )
     object.__setattr__(rule, name, tuple(numbers.tolist()))
-
-
-def members_at(indices: Any, n_members: int) -> npt.NDArray[np.int64]:
-    """Indices of some of the members.
-
-    Parameters
-    ----------
-    indices : sequence of int, or mask
-        Which.
-    n_members : int
-        How many there are.
-
-    Returns
-    -------
-    ndarray of int64
-        The same as numbers from 0 to ``n_members - 1``.
-
-    Examples
-    --------
-    >>> from orfeon.combining.rule import members_at
-    >>> members_at([True, False, True], 3), members_at(range(2), 3)
-    (array([0, 2]), array([0, 1]))
-    >>> members_at([3], 3)
-    Traceback (most recent call last):
-    ...
-    ValueError: indices=[3] is not allowed; use whole numbers from 0 to 2, at least one, or a mask.
-    """
-    index = np.asarray(indices)
-    if index.dtype == bool and index.shape == (n_members,):
-        index = np.flatnonzero(index)
-    is_list = index.ndim == 1 and len(index) > 0 and index.dtype.kind in "iu"
-    if not is_list or index.min() < 0 or index.max() >= n_members:
-        raise ValueError(
-            f"indices={indices!r} is not allowed; use whole numbers from 0 to {n_members - 1}, at "
-            "least one, or a mask."
-        )
-    return index.astype(np.int64)

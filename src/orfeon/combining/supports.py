@@ -21,38 +21,33 @@ Analysis and Machine Intelligence 20(3), 226-239.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from orfeon.combining.answers import Reads
-from orfeon.combining.rule import (
-    CombiningRule,
-    Decider,
-    RunningDecider,
-    Task,
-    check_real,
-    keep_member_numbers,
-    members_at,
-)
+from orfeon.combining.decider import Decider, RunningDecider, Task, WeightedMembers
+from orfeon.combining.rule import CombiningRule, check_real, keep_member_numbers
+from orfeon.combining.shares import RunningMean, conclude, divide, part_ties, posterior
 
 Floats = npt.NDArray[np.float64]
 
-#: Sums of shares this close to 1 are 1 but for rounding.
-_NEARLY_ONE = 1e-9
-#: Logarithms this close, relative to the larger, are the same: rounding does not decide.
-_TIED = 1e-12
 #: Numbers that are sorted at once.
-_BLOCK = 1 << 21
+_BLOCK = 1 << 17
+#: Numbers of each member that are put in order at once, one member after the other.
+_CELLS = 512
+#: Stages that are found at once.
+_STAGES = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Average(RunningDecider):
+class Average(WeightedMembers):
     """A mean of supports or predictions, of all members or weighted.
 
     Parameters
@@ -68,41 +63,16 @@ class Average(RunningDecider):
     array([0.25, 0.  ])
     """
 
-    weights: Floats | None = None
-
     reads: ClassVar[Reads] = "supports"
     task: ClassVar[Task] = "both"
 
-    @property
-    def n_members(self) -> int | None:
-        """How many members it is for; None when for any number."""
-        return None if self.weights is None else len(self.weights)
-
-    def subset(self, indices: Any) -> Average:
-        """The mean of some of the members.
-
-        Parameters
-        ----------
-        indices : sequence of int, or mask
-            Which members, in the order in which their answers will come.
-
-        Returns
-        -------
-        Average
-            With their weights.
-        """
-        if self.weights is None:
-            return self
-        return Average(self.weights[members_at(indices, len(self.weights))])
-
-    def _stages(self, said: Floats, n_classes: int) -> Iterator[Callable[[], Floats]]:
-        sums, totals = np.zeros(said.shape[1:]), np.zeros(said.shape[1])
-        weights = np.ones(len(said)) if self.weights is None else self.weights
-        for one, weight in zip(said, weights, strict=True):
-            there = ~np.isnan(one[:, 0])
-            sums += np.where(there[:, None], weight * one, 0.0)
-            totals += np.where(there, weight, 0.0)
-            yield partial(conclude_mean, sums, totals, n_classes)
+    def _stages(
+        self, heard: Iterator[Floats], shape: tuple[int, ...], n_classes: int
+    ) -> Iterator[Callable[[], Floats]]:
+        mean = RunningMean(shape)
+        for one, weight in self._with_weights(heard):
+            mean.hear(one, weight)
+            yield partial(mean.conclude, n_classes)
 
 
 @dataclass(frozen=True)
@@ -188,57 +158,89 @@ class Product(CombiningRule, RunningDecider):
     def __post_init__(self) -> None:
         check_real(self, "floor", lambda x: 0 <= x < 1, "a number from 0 to less than 1")
 
-    def _stages(self, said: Floats, n_classes: int) -> Iterator[Callable[[], Floats]]:
-        scores = np.zeros(said.shape[1:])
-        for member, one in enumerate(said):
-            present = np.where(np.isnan(one), 1.0, np.maximum(one, self.floor))
-            with np.errstate(divide="ignore"):
-                scores += np.log(present)
-            yield partial(_conclude_product, scores, said[: member + 1])
+    def _stages(
+        self, heard: Iterator[Floats], shape: tuple[int, ...], n_classes: int
+    ) -> Iterator[Callable[[], Floats]]:
+        # Powers of two are taken out of the products before these could become too small. That
+        # rounds nothing, so it does not matter when; it is far quicker than logarithms.
+        n_safe = max(900 // (1 - math.frexp(self.floor)[1]), 1) if self.floor else 1
+        products, exponents = np.ones(shape), np.zeros(shape)
+        mean = None if self.floor else RunningMean(shape)
+        for member, one in enumerate(heard):
+            factors = np.maximum(one, self.floor)
+            if np.isnan(factors[:, 0]).any():
+                factors[np.isnan(factors)] = 1.0
+            products *= factors
+            if member % n_safe == n_safe - 1:
+                products, powers = np.frexp(products)
+                exponents += powers
+            if mean is not None:
+                mean.hear(one)
+            yield partial(_conclude_product, products, exponents, mean)
 
 
-def _conclude_product(scores: Floats, said: Floats) -> Floats:
-    shares, vetoed = posterior(scores), scores.max(axis=1) == -np.inf
-    shares[vetoed] = Average().shares(said[:, vetoed], said.shape[2])
+def _conclude_product(products: Floats, exponents: Floats, mean: RunningMean | None) -> Floats:
+    with np.errstate(divide="ignore"):
+        scores = np.log(products) + exponents * math.log(2)
+    shares = posterior(scores)
+    if mean is not None:
+        vetoed = np.flatnonzero(scores.max(axis=1) == -np.inf)
+        shares[vetoed] = mean.conclude(scores.shape[1], vetoed)
     return shares
 
 
-class _Extreme(CombiningRule, RunningDecider):
+class _Extreme(CombiningRule, Decider):
     """The largest or the least of what members say."""
 
     reads: ClassVar[Reads] = "supports"
     task: ClassVar[Task] = "both"
     _of_two: ClassVar[np.ufunc]
 
-    def _stages(self, said: Floats, n_classes: int) -> Iterator[Callable[[], Floats]]:
-        found = np.full(said.shape[1:], np.nan)
-        for member, one in enumerate(said):
-            self._of_two(found, one, out=found)
-            yield partial(_conclude_or_mean, found, said[: member + 1], n_classes)
+    def _decide(self, said: Floats, n_classes: int) -> Floats:
+        return _conclude_or_mean(self._of_two.reduce(said, axis=0), said, n_classes)
+
+    def _decide_in_stages(self, parts: Iterable[Floats], n_classes: int) -> Iterator[Floats]:
+        found, ties = np.empty(0), _Ties(n_classes)
+        for part in parts:
+            for one in part:
+                found = self._of_two(found, one) if found.size else one
+                ties.hear(one)
+                yield ties.conclude(found)
+
+
+class _Ties:
+    """Running means of supports, by which classes are parted that are tied."""
+
+    def __init__(self, n_classes: int) -> None:
+        self._n_classes = n_classes
+        self._mean: RunningMean | None = None
+
+    def hear(self, one: Floats) -> None:
+        if self._n_classes:
+            self._mean = RunningMean(one.shape) if self._mean is None else self._mean
+            self._mean.hear(one)
+
+    def conclude(self, values: Floats) -> Floats:
+        """What is said for each class as shares; numbers as they are."""
+        decided = conclude(values, self._n_classes)
+        if self._mean is None:
+            return decided
+        return part_ties(decided, partial(self._mean.conclude, self._n_classes))
 
 
 def _conclude_or_mean(values: Floats, said: Floats, n_classes: int) -> Floats:
     """What is said for each class as shares; classes tied for the first place go by their means."""
-    shares = conclude(values, n_classes)
+    decided = conclude(values, n_classes)
     if n_classes == 0:
-        return shares
-    tied = shares.max(axis=1, keepdims=True) - shares <= _TIED
-    rows = np.flatnonzero(np.count_nonzero(tied, axis=1) > 1)
-    if len(rows):
-        among = tied[rows]
-        means = np.where(among, _mean_shares(said[:, rows], n_classes), 0.0)
-        of_tied = row_sums(np.where(among, shares[rows], 0.0))
-        parted = divide(means, row_sums(means)) * of_tied[:, None]
-        # Nothing may be said for any of those tied: they keep what they have.
-        shares[rows] = np.where(among & ~np.isnan(parted), parted, shares[rows])
-    return shares
+        return decided
+    return part_ties(decided, partial(_mean_shares, said, n_classes))
 
 
-def _mean_shares(said: Floats, n_classes: int) -> Floats:
-    """Shares of the mean supports; quickly where all members say something."""
-    if np.isnan(said[:, :, 0]).any():
-        return Average()._decide(said, n_classes)
-    return conclude(said.sum(axis=0) / len(said), n_classes)
+def _mean_shares(said: Floats, n_classes: int, rows: npt.NDArray[np.int64]) -> Floats:
+    """Shares of the mean supports of some rows."""
+    if 2 * len(rows) > said.shape[1]:  # of all, rather than copy most of what is said
+        return Average()._decide(said, n_classes)[rows]
+    return Average()._decide(said[:, rows], n_classes)
 
 
 @dataclass(frozen=True)
@@ -286,10 +288,57 @@ class _Sorted(CombiningRule, Decider):
         n_rows = max(_BLOCK // (said.shape[0] * said.shape[2]), 1)
         for first in range(0, said.shape[1], n_rows):
             block = slice(first, first + n_rows)
-            values = np.sort(said[:, block], axis=0)
+            values = np.sort(np.ascontiguousarray(said[:, block]), axis=0)
             n_present = np.count_nonzero(~np.isnan(values[:, :, 0]), axis=0)
             found[block] = self._of_sorted(values, n_present)
         return _conclude_or_mean(found, said, n_classes)
+
+    def _decide_in_stages(self, parts: Iterable[Floats], n_classes: int) -> Iterator[Floats]:
+        ties, blocks = _Ties(n_classes), dict[int, _SortedRows]()
+        for part in parts:
+            n_rows = max(_CELLS // part.shape[2], 1)
+            for first_stage in range(0, len(part), _STAGES):
+                some = part[first_stage : first_stage + _STAGES]
+                found = np.empty(some.shape)
+                # A block of rows at a time, whose sorted values are near at hand.
+                for first in range(0, part.shape[1], n_rows):
+                    rows = slice(first, first + n_rows)
+                    heard = blocks.get(first) or _SortedRows(some[0, rows].shape)
+                    blocks[first] = heard
+                    for stage, held in enumerate(heard.hear(some[:, rows])):
+                        found[stage, rows] = self._of_sorted(held, heard.n_present)
+                for one, values in zip(some, found, strict=True):
+                    ties.hear(one)
+                    yield ties.conclude(values)
+
+
+class _SortedRows:
+    """What the members heard so far say of some rows, in order of size."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._values = np.empty((0, *shape))
+        self.n_present = np.zeros(shape[0], np.int64)
+
+    def hear(self, said: Floats) -> Iterator[Floats]:
+        """Hear more members; the sorted values after each, those that are absent last."""
+        height = len(self._values)
+        # Between the least and the greatest of all floats, which spare us the ends.
+        sorted_, other = np.full((2, height + len(said) + 2, *self._values.shape[1:]), np.inf)
+        sorted_[0] = other[0] = -np.inf
+        sorted_[1 : height + 1] = self._values
+        for one in said:
+            absent = np.isnan(one[:, 0])
+            self.n_present += ~absent
+            if absent.any():
+                one = np.where(absent[:, None], np.inf, one)
+            height = max(int(self.n_present.max(initial=0)), 1)
+            # Each place has what it had, or the new value, or what the place before it had.
+            places = other[1 : height + 1]
+            np.minimum(sorted_[1 : height + 1], one, out=places)
+            np.maximum(sorted_[:height], places, out=places)
+            sorted_, other = other, sorted_
+            yield places
+        self._values = sorted_[1 : height + 1].copy()
 
 
 @dataclass(frozen=True)
@@ -310,7 +359,7 @@ class Median(_Sorted):
         upper = np.minimum(upper, len(values) - 1)
         at = np.take_along_axis
         middle = [at(values, i[None, :, None], axis=0)[0] for i in (lower, upper)]
-        return np.asarray(0.5 * middle[0] + 0.5 * middle[1])
+        return np.where(n_present[:, None] > 0, 0.5 * middle[0] + 0.5 * middle[1], np.nan)
 
 
 @dataclass(frozen=True)
@@ -341,153 +390,17 @@ class TrimmedMean(_Sorted):
         # A share such as 0.29 of 100 is 28.999... in floats.
         cut = np.floor(self.share * n_present + 1e-9).astype(np.int64)
         cut = np.minimum(cut, np.maximum(n_present - 1, 0) // 2)
-        sums = np.zeros(values.shape[1:])
-        for place, one in enumerate(values):
-            inside = (cut <= place) & (place < n_present - cut)
-            sums += np.where(inside[:, None], one, 0.0)
-        return divide(sums, (n_present - 2 * cut).astype(np.float64))
+        if len(cut) and (n_present == n_present[0]).all():
+            inside = values[cut[0] : n_present[0] - cut[0]]
+        else:
+            place = np.arange(len(values))[:, None]
+            is_inside = (cut <= place) & (place < n_present - cut)
+            inside = np.where(is_inside[:, :, None], values, 0.0)
+        return divide(_sum_of_members(inside), (n_present - 2 * cut).astype(np.float64))
 
 
-def divide(sums: Floats, totals: Floats) -> Floats:
-    """Rows divided by their totals.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (n_rows, n_columns)
-        Numbers.
-    totals : ndarray of shape (n_rows,)
-        What each row is divided by.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-        Quotients; NaN where a total is zero.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.supports import divide
-    >>> divide(np.array([[1.0, 3.0], [0.0, 0.0]]), np.array([4.0, 0.0]))
-    array([[0.25, 0.75],
-           [ nan,  nan]])
-    """
-    quotients = np.full(sums.shape, np.nan)
-    np.divide(sums, totals[:, None], out=quotients, where=totals[:, None] > 0)
-    return quotients
-
-
-def row_sums(values: Floats) -> Floats:
-    """Sums of rows, added column after column, so that a row's sum is the same in any company.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_columns)
-        Numbers.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The sums.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.supports import row_sums
-    >>> row_sums(np.array([[1.0, 2.0], [3.0, 4.0]]))
-    array([3., 7.])
-    """
-    sums = np.zeros(len(values))
-    for column in values.T:
-        sums += column
-    return sums
-
-
-def conclude(values: Floats, n_classes: int) -> Floats:
-    """What is said for each class as shares; numbers as they are.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_classes) or (n_rows, 1)
-        What is said for each class, NaN where nobody says anything; or numbers.
-    n_classes : int
-        Number of classes, 0 in regression.
-
-    Returns
-    -------
-    ndarray of the same shape
-        Shares that sum to 1 in each row, the same for all classes where nothing is said for any;
-        or the numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.supports import conclude
-    >>> conclude(np.array([[0.5, 0.25], [0.0, 0.0]]), 2)
-    array([[0.66666667, 0.33333333],
-           [0.5       , 0.5       ]])
-    """
-    if n_classes == 0:
-        return values.copy()
-    sums = row_sums(values)
-    # Means of supports that sum to 1 are left as they are.
-    divisors = np.where(np.abs(sums - 1.0) <= _NEARLY_ONE, 1.0, sums)
-    shares = divide(values, divisors)
-    return np.where(np.isnan(shares), 1.0 / n_classes, shares)
-
-
-def conclude_mean(sums: Floats, totals: Floats, n_classes: int) -> Floats:
-    """:func:`conclude` of means.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (n_rows, n_classes) or (n_rows, 1)
-        Weighted sums of what is said.
-    totals : ndarray of shape (n_rows,)
-        Weights of those who say something.
-    n_classes : int
-        Number of classes, 0 in regression.
-
-    Returns
-    -------
-    ndarray of the same shape as the sums
-        Shares, or numbers, NaN where nobody says anything.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.supports import conclude_mean
-    >>> conclude_mean(np.array([[6.0], [0.0]]), np.array([4.0, 0.0]), 0)
-    array([[1.5],
-           [nan]])
-    """
-    return conclude(divide(sums, totals), n_classes)
-
-
-def posterior(scores: Floats) -> Floats:
-    """Probabilities whose logarithms are known but for a constant in each row.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows, n_classes)
-        Sums of logarithms. Those that differ by rounding only are held for the same.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes)
-        Probabilities that sum to 1; the same for all where each logarithm is minus infinity.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.supports import posterior
-    >>> posterior(np.log([[0.02, 0.06], [3e-9, 1e-9]]))
-    array([[0.25, 0.75],
-           [0.75, 0.25]])
-    """
-    greatest = scores.max(axis=1, keepdims=True)
-    possible = greatest > -np.inf
-    greatest = np.where(possible, greatest, 0.0)
-    gaps = np.where(possible, scores - greatest, 0.0)
-    gaps[gaps >= -_TIED * np.maximum(np.abs(greatest), 1.0)] = 0.0
-    likely = np.exp(gaps)
-    return np.asarray(likely / row_sums(likely)[:, None])
+def _sum_of_members(values: Floats) -> Floats:
+    """Sums over the first axis, added one after the other, in whatever company."""
+    if values[:1].size == 1:  # numpy adds up a single column in pairs
+        return np.cumsum(values, axis=0)[-1] if len(values) else np.zeros(values.shape[1:])
+    return np.asarray(values.sum(axis=0))

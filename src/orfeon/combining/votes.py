@@ -24,17 +24,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.answers import LabelledAnswers, Reads
-from orfeon.combining.rule import (
-    CombiningRule,
-    Decider,
-    RunningDecider,
-    Task,
-    check_real,
-    keep_member_numbers,
-    members_at,
-)
-from orfeon.combining.supports import Average, conclude, divide, row_sums
+from orfeon.combining.answers import LabelledAnswers, Labels, Reads
+from orfeon.combining.decider import Decider, Task, WeightedMembers
+from orfeon.combining.rule import CombiningRule, check_real, keep_member_numbers
+from orfeon.combining.shares import conclude, divide, row_sums
+from orfeon.combining.supports import Average
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.integer[Any]]
@@ -46,7 +40,7 @@ _GRID = 2.0**-40
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedVote(RunningDecider):
+class WeightedVote(WeightedMembers):
     """A vote, of equal members or weighted.
 
     Parameters
@@ -65,32 +59,8 @@ class WeightedVote(RunningDecider):
     array([[0.6, 0.2, 0.2]])
     """
 
-    weights: Floats | None = None
-
     reads: ClassVar[Reads] = "votes"
     task: ClassVar[Task] = "classification"
-
-    @property
-    def n_members(self) -> int | None:
-        """How many members it is for; None when for any number."""
-        return None if self.weights is None else len(self.weights)
-
-    def subset(self, indices: Any) -> WeightedVote:
-        """The vote of some of the members.
-
-        Parameters
-        ----------
-        indices : sequence of int, or mask
-            Which members, in the order in which their votes will come.
-
-        Returns
-        -------
-        WeightedVote
-            With their weights.
-        """
-        if self.weights is None:
-            return self
-        return WeightedVote(self.weights[members_at(indices, len(self.weights))])
 
     def has_majority(self, said: Any, n_classes: int) -> npt.NDArray[np.bool_]:
         """Whether one class has more than half of the votes that are cast.
@@ -111,20 +81,42 @@ class WeightedVote(RunningDecider):
         largest = self._decide(votes, n_classes).max(axis=1)
         return np.asarray((largest > 0.5 + _TIED) & (votes >= 0).any(axis=0))
 
-    def _stages(self, said: Codes, n_classes: int) -> Iterator[Callable[[], Floats]]:
-        rows = np.arange(said.shape[1])
-        # Votes of those who do not vote, -1, go to the last column.
-        sums, against = np.zeros((len(rows), n_classes + 1)), np.zeros(len(rows))
-        weights = np.ones(len(said)) if self.weights is None else self.weights
-        for one, weight in zip(said, weights, strict=True):
-            sums[rows, one] += weight
+    def _stages(
+        self, heard: Iterator[Codes], shape: tuple[int, ...], n_classes: int
+    ) -> Iterator[Callable[[], Floats]]:
+        # Votes of those who do not vote, -1, go to the first column.
+        sums, against = np.zeros((shape[0], n_classes + 1)), np.zeros(shape[0])
+        cells, no_vote = sums.reshape(-1), np.arange(1, sums.size + 1, n_classes + 1)
+        for one, weight in self._with_weights(heard):
+            cells[no_vote + one] += weight
             if weight < 0:
                 against -= np.where(one >= 0, weight, 0.0)
-            yield partial(_shares, sums[:, :n_classes], against)
+            yield partial(vote_shares, sums[:, 1:], against)
 
 
-def _shares(sums: Floats, against: Floats) -> Floats:
-    """Shares of classes in a vote, with equal shares of those that are tied for the first place."""
+def vote_shares(sums: Floats, against: Floats) -> Floats:
+    """Shares of classes in a vote, with equal shares of those that are tied for the first place.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_rows, n_classes)
+        Weights of the votes for each class, of positive weight and of negative.
+    against : ndarray of shape (n_rows,)
+        Minus the sum of the negative weights of those who vote: these votes count for each of the
+        other classes.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_classes)
+        Shares, all the same where there are no votes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.votes import vote_shares
+    >>> vote_shares(np.array([[3.0 - 1.0, 0.0, 0.0]]), np.array([1.0]))
+    array([[0.6, 0.2, 0.2]])
+    """
     votes = np.maximum(sums + against[:, None], 0.0)
     shares = divide(votes, row_sums(votes))
     largest = shares.max(axis=1, keepdims=True)
@@ -241,37 +233,42 @@ class Weighted(CombiningRule):
                 f'below_chance={self.below_chance!r} is not allowed; use "against" or "silent".'
             )
 
-    def _learn(self, examples: LabelledAnswers) -> Decider:
-        members = range(examples.n_members)
-        if examples.n_classes == 0:
-            return Average(inverse_errors(examples, self.smoothing))
-        weights = np.array([self._log_odds(examples, member) for member in members])
-        return WeightedVote(on_grid(np.maximum(weights, 0) if self._is_silent else weights))
+    def _measure(self, examples: LabelledAnswers) -> Floats:
+        one = self._log_odds if examples.labels.n_classes else self._smoothed_error
+        return np.array([one(examples, member) for member in range(examples.n_members)])
 
-    @property
-    def _is_silent(self) -> bool:
-        return self.below_chance == "silent"
+    def _learn(self, measured: Floats, labels: Labels) -> Decider:
+        if labels.n_classes == 0:
+            return Average(inverse_errors(measured))
+        is_silent = self.below_chance == "silent"
+        return WeightedVote(on_grid(np.maximum(measured, 0) if is_silent else measured))
 
     def _log_odds(self, examples: LabelledAnswers, member: int) -> float:
-        n_wrong = examples.n_classes - 1
+        labels = examples.labels
+        n_wrong = labels.n_classes - 1
         if n_wrong == 0:
             return 0.0
-        is_right = examples.said[member] == examples.y
-        right = examples.weight_of(is_right)
-        wrong = examples.weight_of(examples.answered(member) & ~is_right)
+        is_right = examples.said[member] == labels.y
+        right = labels.weight_of(is_right)
+        wrong = labels.weight_of(examples.answered(member) & ~is_right)
         odds = (right + self.smoothing) / (wrong + self.smoothing * n_wrong)
         return float(np.log(odds * n_wrong))
 
+    def _smoothed_error(self, examples: LabelledAnswers, member: int) -> float:
+        """Mean squared error with some more examples on which the member predicts the mean."""
+        n_answered = examples.labels.weight_of(examples.answered(member))
+        added = self.smoothing / (n_answered + self.smoothing)
+        own, spread = examples.squared_error(member), examples.labels.target_variance
+        return (1 - added) * own + added * spread
 
-def inverse_errors(examples: LabelledAnswers, smoothing: float) -> Floats:
-    """Inverse mean squared errors of members that predict numbers.
+
+def inverse_errors(errors: Floats) -> Floats:
+    """Weights of members that predict numbers: inverse mean squared errors.
 
     Parameters
     ----------
-    examples : LabelledAnswers
-        Predictions and targets.
-    smoothing : float
-        How many examples are added on which each predicts the mean.
+    errors : ndarray of shape (n_members,)
+        Mean squared errors.
 
     Returns
     -------
@@ -280,20 +277,13 @@ def inverse_errors(examples: LabelledAnswers, smoothing: float) -> Floats:
 
     Examples
     --------
-    >>> from orfeon.combining.answers import read_examples
+    >>> import numpy as np
     >>> from orfeon.combining.votes import inverse_errors
-    >>> examples = read_examples([[0.0, 4.0], [1.0, 5.0]], [-1.0, 5.0], 0, None, "votes")
-    >>> inverse_errors(examples, smoothing=1e-9)
+    >>> inverse_errors(np.array([1.0, 2.0]))
     array([1. , 0.5])
     """
-    errors = np.empty(examples.n_members)
-    for member in range(examples.n_members):
-        n_answered = examples.weight_of(examples.answered(member))
-        added = smoothing / (n_answered + smoothing)
-        own, spread = examples.squared_error(member), examples.target_variance
-        errors[member] = (1 - added) * own + added * spread
     if not errors.any():
-        return np.ones(examples.n_members)
+        return np.ones(len(errors))
     return np.asarray(1.0 / np.maximum(errors, errors.max() * 2.0**-50))
 
 

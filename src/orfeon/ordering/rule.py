@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.rule_names import RuleNames
 from orfeon.votes.selection import Selection
 
 #: The rules by name: module and class.
@@ -28,6 +28,7 @@ _HOMES = {
 }
 #: Names of the rules.
 RULES = tuple(_HOMES)
+_NAMES: RuleNames[Rule] = RuleNames("orfeon.ordering", _HOMES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +121,7 @@ class Rule(ABC):
             Whether the members predict numbers.
         """
         if is_regression and not self.for_regression:
-            able = ", ".join(n for n in RULES if _class(n).for_regression)
+            able = ", ".join(n for n in RULES if _NAMES.kind(n).for_regression)
             raise ValueError(
                 f"rule={self.name!r} needs classes, and these members predict numbers; rules for "
                 f"regression are {able}."
@@ -151,12 +152,6 @@ def check_switches(rule: Rule, *names: str) -> None:
             raise ValueError(f"{name}={value!r} is not allowed; use True or False.")
 
 
-def _class(name: str) -> type[Rule]:
-    module, attribute = _HOMES[name]
-    found: type[Rule] = getattr(importlib.import_module(f"orfeon.ordering.{module}"), attribute)
-    return found
-
-
 def as_rule(rule: str | Rule, **options: Any) -> Rule:
     """The rule of a name.
 
@@ -178,21 +173,7 @@ def as_rule(rule: str | Rule, **options: Any) -> Rule:
     >>> as_rule("margin_distance", p=0.1)
     MarginDistance(p=0.1)
     """
-    if isinstance(rule, Rule):
-        if options:
-            raise ValueError(
-                f"{', '.join(options)} cannot be given beside rule={rule!r}, which has its options."
-            )
-        return rule
-    if not isinstance(rule, str) or rule not in RULES:
-        raise ValueError(f"rule={rule!r} is not known; rules are {', '.join(RULES)}.")
-    kind = _class(rule)
-    known = [field.name for field in fields(kind)]
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        allowed = ", ".join(known) if known else "none"
-        raise TypeError(f"rule={rule!r} has no option {unknown[0]!r}; its options: {allowed}.")
-    return kind(**options)
+    return _NAMES.rule(rule, Rule, options)
 
 
 def first_appearances(subsets: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:

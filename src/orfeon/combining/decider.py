@@ -1,0 +1,335 @@
+"""What decides from the answers of members, and how it hears them: at once, or one by one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.combining.answers import Reads, read_predictions, read_supports, read_votes
+
+Floats = npt.NDArray[np.float64]
+Task = Literal["classification", "regression", "both"]
+
+
+class Decider(ABC):
+    """What decides from the answers of members: all that a rule has learnt.
+
+    The fields of a decider are arrays, numbers and words.
+
+    Examples
+    --------
+    >>> from orfeon.combining.votes import Majority
+    >>> decider = Majority().learn(None, None, n_classes=3)
+    >>> decider.shares([[0, 2], [0, -1], [1, 2], [0, -1]], n_classes=3)
+    array([[0.75, 0.25, 0.  ],
+           [0.  , 0.  , 1.  ]])
+    """
+
+    #: What members must say where there are classes; where there are none, it is predictions.
+    reads: ClassVar[Reads]
+    #: What it can decide.
+    task: ClassVar[Task]
+
+    @property
+    def n_members(self) -> int | None:
+        """How many members it is for; None when for any number."""
+        return None
+
+    def shares(self, said: Any, n_classes: int) -> Floats:
+        """How much speaks for each class; the first of the largest is the decision.
+
+        Parameters
+        ----------
+        said : array of shape (n_members, n_rows) or (n_members, n_rows, n_classes)
+            Votes, -1 where a member does not vote; or supports, NaN for all classes where a member
+            has none.
+        n_classes : int
+            Number of classes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Numbers that are not negative, and sum to 1 in each row.
+        """
+        return self._decide(self._read(said, n_classes), n_classes)
+
+    def predict(self, said: Any) -> Floats:
+        """The number decided on.
+
+        Parameters
+        ----------
+        said : array of shape (n_members, n_rows)
+            Predictions, NaN where a member has none.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predictions; NaN where no member has one.
+        """
+        return self._decide(self._read_numbers(said), 0)[:, 0]
+
+    def staged_shares(self, said: Any, n_classes: int) -> Iterator[Floats]:
+        """:meth:`shares` of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        said, n_classes
+            As for :meth:`shares`.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+            Shares.
+        """
+        yield from self._decide_in_stages([self._read(said, n_classes)], n_classes)
+
+    def staged_predict(self, said: Any) -> Iterator[Floats]:
+        """:meth:`predict` of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        said : array of shape (n_members, n_rows)
+            Predictions, NaN where a member has none.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Predictions.
+        """
+        for decided in self._decide_in_stages([self._read_numbers(said)], 0):
+            yield decided[:, 0]
+
+    def decide(self, said: npt.NDArray[Any], n_classes: int) -> Floats:
+        """:meth:`shares` or :meth:`predict` of answers that are known to be in order.
+
+        It is for answers that members of ours have just given: nothing is checked.
+
+        Parameters
+        ----------
+        said : ndarray of shape (n_members, n_rows) or (n_members, n_rows, n_classes)
+            Votes of whole numbers, from -1 on; or float64 supports; or float64 predictions where
+            there are no classes. Of as many members as the decider is for.
+        n_classes : int
+            Number of classes, 0 in regression.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes) or (n_rows,)
+            Shares, or numbers.
+        """
+        if n_classes == 0:
+            return self._decide(said[:, :, None], 0)[:, 0]
+        return self._decide(said, n_classes)
+
+    def decide_in_stages(
+        self, parts: Iterable[npt.NDArray[Any]], n_classes: int
+    ) -> Iterator[Floats]:
+        """:meth:`decide` of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        parts : iterable of ndarray
+            Answers as for :meth:`decide`, of the first few members, of the next few, and so on;
+            the next part is asked for when the stages of the one before are done.
+        n_classes : int
+            Number of classes, 0 in regression.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes) or (n_rows,)
+            Shares, or numbers.
+        """
+        if n_classes:
+            yield from self._decide_in_stages(parts, n_classes)
+        else:
+            for decided in self._decide_in_stages((part[:, :, None] for part in parts), 0):
+                yield decided[:, 0]
+
+    def subset(self, indices: Any) -> Decider:
+        """The decider of some of the members.
+
+        Parameters
+        ----------
+        indices : sequence of int, or mask
+            Which members, in the order in which their answers will come.
+
+        Returns
+        -------
+        Decider
+            What was learnt of them.
+        """
+        return self
+
+    @abstractmethod
+    def _decide(self, said: npt.NDArray[Any], n_classes: int) -> Floats:
+        """Shares of each class, or one number where there are no classes."""
+
+    @abstractmethod
+    def _decide_in_stages(
+        self, parts: Iterable[npt.NDArray[Any]], n_classes: int
+    ) -> Iterator[Floats]:
+        """The same of the first member, of the first two, and so on; members come in parts."""
+
+    def _read(self, said: Any, n_classes: int) -> npt.NDArray[Any]:
+        if self.task == "regression":
+            raise ValueError(
+                f"{type(self).__name__} predicts numbers; it has no shares of classes."
+            )
+        check_n_classes(n_classes, fewest=1)
+        read = read_votes if self.reads == "votes" else read_supports
+        return read(said, n_classes, self.n_members)
+
+    def _read_numbers(self, said: Any) -> Floats:
+        if self.task == "classification":
+            raise ValueError(f"{type(self).__name__} decides on classes; it predicts no numbers.")
+        return read_predictions(said, self.n_members)[:, :, None]
+
+
+class RunningDecider(Decider):
+    """A decider that hears one member after the other, and could decide after each.
+
+    Examples
+    --------
+    >>> from orfeon.combining.supports import Max
+    >>> [numbers.tolist() for numbers in Max().staged_predict([[1.0], [0.5], [3.0]])]
+    [[1.0], [1.0], [3.0]]
+    """
+
+    @abstractmethod
+    def _stages(
+        self, heard: Iterator[npt.NDArray[Any]], shape: tuple[int, ...], n_classes: int
+    ) -> Iterator[Callable[[], Floats]]:
+        """What decides with the members heard so far, after each; good until the next.
+
+        What each member says is of the given shape.
+        """
+
+    def _decide(self, said: npt.NDArray[Any], n_classes: int) -> Floats:
+        for last in self._stages(iter(said), said.shape[1:], n_classes):
+            conclude = last
+        return conclude()
+
+    def _decide_in_stages(
+        self, parts: Iterable[npt.NDArray[Any]], n_classes: int
+    ) -> Iterator[Floats]:
+        coming = iter(parts)
+        first = next(coming)
+        heard = chain.from_iterable(chain([first], coming))
+        for conclude in self._stages(heard, first.shape[1:], n_classes):
+            yield conclude()
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedMembers(RunningDecider):
+    """A decider of members that all count the same, or each as much as its weight.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_members,), optional
+        Weights of the members; all the same by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.supports import Average
+    >>> decider = Average(np.array([3.0, 2.0, 1.0]))
+    >>> decider.n_members, decider.subset([2, 0]).weights
+    (3, array([1., 3.]))
+    """
+
+    weights: Floats | None = None
+
+    @property
+    def n_members(self) -> int | None:
+        """How many members it is for; None when for any number."""
+        return None if self.weights is None else len(self.weights)
+
+    def subset(self, indices: Any) -> Self:
+        """The decider of some of the members.
+
+        Parameters
+        ----------
+        indices : sequence of int, or mask
+            Which members, in the order in which their answers will come.
+
+        Returns
+        -------
+        WeightedMembers
+            With their weights.
+        """
+        if self.weights is None:
+            return self
+        return replace(self, weights=self.weights[members_at(indices, len(self.weights))])
+
+    def _with_weights(self, heard: Iterator[npt.NDArray[Any]]) -> Iterator[tuple[Any, float]]:
+        """What each member says, and its weight."""
+        if self.weights is None:
+            return zip(heard, repeat(1.0), strict=False)
+        return zip(heard, self.weights.tolist(), strict=True)
+
+
+def check_n_classes(n_classes: Any, fewest: int) -> None:
+    """Refuse a number of classes that is none.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    fewest : {0, 1}
+        The least that is allowed; 0 stands for regression.
+
+    Examples
+    --------
+    >>> from orfeon.combining.decider import check_n_classes
+    >>> check_n_classes(-1, fewest=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_classes=-1 is not allowed; use 1 or more, or 0 in regression.
+    """
+    if isinstance(n_classes, bool) or not isinstance(n_classes, Integral) or n_classes < fewest:
+        also = ", or 0 in regression" if fewest == 0 else ""
+        raise ValueError(f"n_classes={n_classes!r} is not allowed; use 1 or more{also}.")
+
+
+def members_at(indices: Any, n_members: int) -> npt.NDArray[np.int64]:
+    """Indices of some of the members.
+
+    Parameters
+    ----------
+    indices : sequence of int, or mask
+        Which.
+    n_members : int
+        How many there are.
+
+    Returns
+    -------
+    ndarray of int64
+        The same as numbers from 0 to ``n_members - 1``.
+
+    Examples
+    --------
+    >>> from orfeon.combining.decider import members_at
+    >>> members_at([True, False, True], 3), members_at(range(2), 3)
+    (array([0, 2]), array([0, 1]))
+    >>> members_at([3], 3)
+    Traceback (most recent call last):
+    ...
+    ValueError: indices=[3] is not allowed; use whole numbers from 0 to 2, at least one, or a mask.
+    """
+    index = np.asarray(indices)
+    if index.dtype == bool and index.shape == (n_members,):
+        index = np.flatnonzero(index)
+    is_list = index.ndim == 1 and len(index) > 0 and index.dtype.kind in "iu"
+    if not is_list or index.min() < 0 or index.max() >= n_members:
+        raise ValueError(
+            f"indices={indices!r} is not allowed; use whole numbers from 0 to {n_members - 1}, at "
+            "least one, or a mask."
+        )
+    return index.astype(np.int64)

@@ -1,0 +1,91 @@
+"""Rules by name: the names, the classes they stand for, and names with options as rules."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Generic, TypeVar
+
+RuleT = TypeVar("RuleT")
+
+
+@dataclass(frozen=True)
+class RuleNames(Generic[RuleT]):
+    """Names of rules, which are dataclasses whose fields are their options.
+
+    Parameters
+    ----------
+    package : str
+        Where their modules are.
+    homes : mapping of str to (str, str)
+        Module and class of each name; modules are imported when a rule is asked for.
+
+    Examples
+    --------
+    >>> from orfeon.combining.rule import CombiningRule
+    >>> from orfeon.rule_names import RuleNames
+    >>> names = RuleNames("orfeon.combining", {"trimmed_mean": ("supports", "TrimmedMean")})
+    >>> names.rule("trimmed_mean", CombiningRule, {"share": 0.2})
+    TrimmedMean(share=0.2)
+    >>> names.rule("trimmed_mean", CombiningRule, {"floor": 0.2})
+    Traceback (most recent call last):
+    ...
+    TypeError: rule='trimmed_mean' has no option 'floor'; its options: share.
+    """
+
+    package: str
+    homes: Mapping[str, tuple[str, str]]
+
+    def kind(self, name: str) -> type[RuleT]:
+        """The class of a name.
+
+        Parameters
+        ----------
+        name : str
+            A name that is known.
+
+        Returns
+        -------
+        type
+            The class.
+        """
+        module, attribute = self.homes[name]
+        home = importlib.import_module(f"{self.package}.{module}")
+        found: type[RuleT] = getattr(home, attribute)
+        return found
+
+    def rule(self, rule: str | RuleT, base: type[Any], options: Mapping[str, Any]) -> RuleT:
+        """The rule of a name.
+
+        Parameters
+        ----------
+        rule : str or rule
+            A name, or a rule, which is returned as it is.
+        base : type
+            What rules are instances of.
+        options : mapping
+            Options of the rule.
+
+        Returns
+        -------
+        rule
+            The rule with its options.
+        """
+        if not isinstance(rule, str) and isinstance(rule, base):
+            if options:
+                raise ValueError(
+                    f"{', '.join(options)} cannot be given beside rule={rule!r}, which has its "
+                    "options."
+                )
+            return rule
+        if not isinstance(rule, str) or rule not in self.homes:
+            raise ValueError(f"rule={rule!r} is not known; rules are {', '.join(self.homes)}.")
+        kind: type[Any] = self.kind(rule)
+        known = [field.name for field in fields(kind)]
+        unknown = [name for name in options if name not in known]
+        if unknown:
+            allowed = ", ".join(known) if known else "none"
+            raise TypeError(f"rule={rule!r} has no option {unknown[0]!r}; its options: {allowed}.")
+        found: RuleT = kind(**options)
+        return found
