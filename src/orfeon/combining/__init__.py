@@ -15,7 +15,7 @@ _HOMES = {
     "Combination": "combination",
     "CombiningRule": "rule",
     "CostCascadeClassifier": "cost_cascade",
-    "Decider": "rule",
+    "Decider": "decider",
     "EarlyDecision": "early",
     "HierarchicalExpertsClassifier": "hierarchical_experts",
     "HierarchicalExpertsRegressor": "hierarchical_experts",
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from orfeon.combining.cascade import CascadeClassifier, CascadeRegressor
     from orfeon.combining.combination import Combination, combine
     from orfeon.combining.cost_cascade import CostCascadeClassifier
+    from orfeon.combining.decider import Decider
     from orfeon.combining.early import EarlyDecision, early_decision
     from orfeon.combining.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
     from orfeon.combining.hierarchical_experts import (
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
         least_distance,
         random_code,
     )
-    from orfeon.combining.rule import RULES, CombiningRule, Decider, as_combining_rule, rules_for
+    from orfeon.combining.rule import RULES, CombiningRule, as_combining_rule, rules_for
     from orfeon.combining.stacking import StackingClassifier, StackingRegressor
     from orfeon.combining.supports import Max, Mean, Median, Min, Product, Soft, TrimmedMean
     from orfeon.combining.votes import Majority, Plurality, Weighted

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +17,8 @@ from sklearn.base import clone, is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.combining.rule import CombiningRule, Decider, as_combining_rule
+from orfeon.combining.decider import Decider
+from orfeon.combining.rule import CombiningRule, as_combining_rule
 from orfeon.ensembles.asking import AskedMixin, slice_rows
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.setting_aside import deal_folds, hash_examples
@@ -36,7 +36,7 @@ OWN = "own"
 COUNTS = ("majority", "plurality")
 #: Folds that an ensemble is trained without, one after the other, for a rule to learn from.
 N_FOLDS = 5
-#: Members asked at once when stages are wanted.
+#: Members asked at once where what they say is not needed of all together.
 _BLOCK = 32
 #: Answers that are looked at in one go.
 _ANSWERS = 1 << 23
@@ -124,12 +124,15 @@ class CombinesMixin(AskedMixin):
     def _staged_by_rule(self, X: Any) -> Iterator[Floats]:
         """Shares, or predictions, of the first member, of the first two, and so on."""
         decider, rows = self.decider_, self._rows(X)
-        n_members = len(self.members_)
-        blocks = pairwise([*range(0, n_members, _BLOCK), n_members])
-        answers = (
-            self._answers(self.members_.subset(range(a, b)), rows, decider.reads) for a, b in blocks
-        )
+        answers = (self._answers(some, rows, decider.reads) for _, some in self._blocks())
         yield from decider.decide_in_stages(answers, self._n_outputs)
+
+    def _blocks(self) -> Iterator[tuple[slice, Any]]:
+        """The members, some at a time, and their places."""
+        n_members = len(self.members_)
+        for first in range(0, n_members, _BLOCK):
+            last = min(first + _BLOCK, n_members)
+            yield slice(first, last), self.members_.subset(range(first, last))
 
     # -- learning ------------------------------------------------------------------------------
 
@@ -181,9 +184,14 @@ class CombinesMixin(AskedMixin):
         """Learn from what members say of examples that they did not see."""
         rule = self._rule
         assert rule is not None
-        if out.any():  # otherwise folds are taken
-            said = self._answers(self.members_, rows, rule.reads)
-            self._learn(only_left_out(said, out, self._n_outputs), y, weights)
+        if not out.any():  # folds are taken
+            return
+        answers = (
+            only_left_out(self._answers(some, rows, rule.reads), out[part], self._n_outputs)
+            for part, some in self._blocks()
+        )
+        given = self._learning_weights(y, weights)
+        self._learnt = rule, rule.learn_in_parts(answers, y, self._n_outputs, given)
 
     def _learn_by_folds(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Learn from the members of other ensembles, each trained without a fold."""

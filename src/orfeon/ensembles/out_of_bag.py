@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.rule import CombiningRule, Decider
+from orfeon.combining.decider import Decider
+from orfeon.combining.rule import CombiningRule
 from orfeon.ensembles.combination import only_left_out
 from orfeon.ensembles.perturbation import Examples
 
