@@ -182,6 +182,20 @@ def test_an_ensemble_fitted_to_these_examples_is_refused():
     np.testing.assert_array_equal(fitted.constructed_[:, 0], bag.predict_proba(X_new)[:, 1])
 
 
+def test_two_examples_are_told_in_sample():
+    """Out of fold, each would be told the class of the other."""
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([1.0, 2.0])
+    cascade = CascadeRegressor(random_state=0).fit(X, y)
+    first, second = cascade.constructed_[:, 0]
+    assert first < 1.5 < second
+    first, second = cascade.predict(X)
+    assert first < 1.4
+    assert second > 1.6
+    decided = CascadeClassifier(random_state=0).fit(X, ["a", "b"])
+    assert decided.constructed_[0, 0] < 0.5 < decided.constructed_[1, 0]
+    assert decided.predict(X).tolist() == ["a", "b"]
+
+
 # -- what it gains ---------------------------------------------------------------------------------
 
 

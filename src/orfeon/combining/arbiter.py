@@ -12,7 +12,7 @@ Knowledge and Information Systems 3(4), 470-490.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,10 +20,12 @@ import numpy.typing as npt
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.parallel import Parallel, delayed
 
-from orfeon.combining.composition import Named, Units, prefer
+from orfeon.combining.composition import Named, prefer
 from orfeon.combining.fitting import ask, check_kind, fit_weighted, fresh
 from orfeon.combining.judged import JudgedClassifiers
+from orfeon.combining.out_of_fold import Split
 from orfeon.combining.tables import beside
+from orfeon.combining.training_units import Units
 
 Floats = npt.NDArray[np.float64]
 Decision = Literal["most_trusted", "weighted"]
@@ -168,12 +170,18 @@ class ArbiterClassifier(JudgedClassifiers):
         if self.referee is not None:
             check_kind(self.referee, classifier=True, name="referee")
 
-    def _n_more_fits(self, members: Named) -> int:
-        return len(members)
+    def _n_fits(self, members: Named, n_splits: int) -> int:
+        return super()._n_fits(members, n_splits) + len(members)
 
     # -- referees ------------------------------------------------------------------------------
 
-    def _judge(self, answers: Floats, units: Units, after: Callable[[], object]) -> None:
+    def _judge(
+        self,
+        answers: Floats,
+        units: Units,
+        splits: Sequence[Split],
+        after: Callable[[], object],
+    ) -> None:
         right = answers.argmax(axis=2) == units.y
         self.right_ = np.asarray(units.on_given_rows(right.T.astype(np.float64)))
         self._seen = tuple(f"says_{label}" for label in self.classes_) if self.see_answers else ()

@@ -12,22 +12,18 @@ Gama and Brazdil (2000). Cascade generalization. Machine Learning 41(3), 315-343
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.combining.composition import Composition, Named, Units, is_frozen, read_splits
+from orfeon.combining.composition import Composition, Given, Named
 from orfeon.combining.fitting import Method, ask
-from orfeon.combining.level_one import check_unseen
 from orfeon.combining.out_of_fold import Split
-from orfeon.combining.tables import beside
-from orfeon.progress import report_progress
-from orfeon.restoring import restored_on_failure
+from orfeon.combining.tables import answer_columns, answer_names, beside
+from orfeon.combining.training_units import Units, folds_can_be_learnt_from
 from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 
 Floats = npt.NDArray[np.float64]
@@ -38,58 +34,30 @@ class Cascade(Composition):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Composition._parameter_constraints,
-        "cv": ["cv_object"],
         "in_sample": ["boolean"],
     }
 
-    cv: Any
     in_sample: bool
     constructed_: Floats
     _method: ClassVar[Method] = "predict_proba"
 
     # -- fitting -------------------------------------------------------------------------------
 
-    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the models one after the other.
+    def _splits(self, units: Units, X: Any) -> list[Split]:
+        if self.in_sample:
+            return []
+        splits = super()._splits(units, X)
+        return splits if folds_can_be_learnt_from(splits, units) else []
 
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; missing values and categories are welcome as far as the models take them.
-        y : array of shape (n_rows,)
-            Classes or targets.
-        sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
-
-        Returns
-        -------
-        self
-            The fitted cascade.
-        """
-        with restored_on_failure(self):
-            members = self._members()
-            in_order = not isinstance(self.cv, Integral | None)
-            units = self._read_units(X, y, sample_weight, sort=not in_order)
-            splits = None
-            if not self.in_sample and not units.is_constant:
-                splits = read_splits(self.cv, units, X)
-                for name, estimator in members:
-                    if is_frozen(estimator):
-                        check_unseen(name, estimator, X, y, sample_weight)
-            n_before = len(members) - 1
-            n_fits = len(members) + (0 if splits is None else n_before * len(splits))
-            with report_progress(
-                self, n_fits, self.verbose, X=X, y=y, sample_weight=sample_weight
-            ) as progress:
-                self._train(members, units, splits, progress.update)
-        return self
+    def _n_fits(self, members: Named, n_splits: int) -> int:
+        return len(members) + (len(members) - 1) * n_splits
 
     def _train(
         self,
         members: Named,
         units: Units,
-        splits: Sequence[Split] | None,
+        splits: Sequence[Split],
+        given: Given,
         after: Callable[[], object],
     ) -> None:
         table, fitted, constructed = units.table, [], [np.empty((len(units), 0))]
@@ -98,23 +66,20 @@ class Cascade(Composition):
             fitted += self._fit_members(one, table, units, first=level, after=after)
             if level == len(members) - 1:
                 break
-            if splits is None:
-                answers = ask(fitted[-1], table, self._classes, self._method)
-            else:
+            if splits:
                 answers = self._out_of_fold(
                     one, table, units, splits, self._method, first=level, after=after
                 )[0]
-            constructed.append(_columns(answers))
+            else:
+                answers = ask(fitted[-1], table, self._classes, self._method)
+            constructed.append(answer_columns(answers))
             table = beside(table, constructed[-1], self._names_of(name))
         self._keep_members(members, fitted)
         self.constructed_ = np.asarray(units.on_given_rows(np.concatenate(constructed, axis=1)))
 
     def _names_of(self, name: str) -> list[str]:
         """Names of the attributes that a model adds."""
-        classes = self._classes
-        if classes is None:
-            return [name]
-        return [f"{name}_{label}" for label in (classes[1:] if len(classes) == 2 else classes)]
+        return answer_names([name], self._classes)
 
     # -- asking --------------------------------------------------------------------------------
 
@@ -134,7 +99,7 @@ class Cascade(Composition):
         for level, (name, estimator) in enumerate(zip(kept, self.estimators_, strict=True)):
             yield estimator, table, constructed
             if level < len(kept) - 1:
-                new = _columns(ask(estimator, table, self._classes, self._method))
+                new = answer_columns(ask(estimator, table, self._classes, self._method))
                 constructed = np.concatenate([constructed, new], axis=1)
                 table = beside(table, new, self._names_of(name))
 
@@ -191,11 +156,6 @@ class Cascade(Composition):
         """
         for estimator, table, _ in self._levels(X):
             yield np.asarray(estimator.predict(table))
-
-
-def _columns(answers: Floats) -> Floats:
-    """Answers as attributes; of two classes the probability of the second says all."""
-    return answers[:, 1:] if answers.shape[1] == 2 else answers
 
 
 def _last_has_probabilities(cascade: Any) -> bool:

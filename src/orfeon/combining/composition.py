@@ -1,178 +1,47 @@
-"""What estimators share that are made of several named ones: names, reading, fitting, asking."""
+"""What estimators share that are made of several named ones: names, reading, fitting, asking.
+
+All of them train named models, ask them about examples that they have not seen, and learn from the
+answers. What makes such answers honest is here, once for all.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import MetaEstimatorMixin, is_classifier
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import MetaEstimatorMixin, _fit_context, is_classifier
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch, _safe_indexing, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.combining.fitting import Method, ask, check_kind, fit_weighted, fresh
-from orfeon.combining.out_of_fold import Split, check_splits, out_of_fold, splits_of
+from orfeon.combining.fitting import Method, ask, check_kind, fit_weighted, fresh, is_frozen
+from orfeon.combining.level_one import check_unseen, warn_of_memory
+from orfeon.combining.out_of_fold import Split, out_of_fold
 from orfeon.combining.tables import is_frame
-from orfeon.ensembles.setting_aside import deal_folds
-from orfeon.ensembles.units import as_units, hash_rows
-from orfeon.progress import CallbackSupport
-from orfeon.seeding import Purpose, branch
-from orfeon.tabular import TabularEstimator
+from orfeon.combining.training_units import Units, read_splits
+from orfeon.ensembles.units import as_units
+from orfeon.progress import CallbackSupport, report_progress
+from orfeon.restoring import restored_on_failure
+from orfeon.tabular import TabularEstimator, class_codes
 from orfeon.trees.limits import LIMITS
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+Given = tuple[Any, Any, Any]
 Named = list[tuple[str, Any]]
-
-
-@dataclass(frozen=True, eq=False)
-class Units:
-    """Training examples as estimators of any kind take them.
-
-    Whole-number weights are copies. The order is one of content, so that the same examples give the
-    same estimators however they were written down; or that in which the rows were given.
-
-    Parameters
-    ----------
-    table : ndarray or data frame of shape (n_units, n_attributes)
-        What members are fitted to.
-    encoded : ndarray of shape (n_units, n_attributes)
-        The same in numbers, by the schema.
-    y : ndarray of shape (n_units,)
-        Class codes, or targets.
-    labels : ndarray of shape (n_units,)
-        Classes as they were given, or targets.
-    weights : ndarray of shape (n_units,)
-        Weights, 1 on average.
-    rows : ndarray of shape (n_units,)
-        Which of the rows given each unit is.
-    n_given : int
-        How many rows were given.
-    n_classes : int
-        Number of classes, 0 in regression.
-    seeds : numpy.random.SeedSequence
-        Source of all randomness.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.composition import Units
-    >>> X, y = np.array([[0.0], [0.0], [1.0]]), np.array([0, 0, 1])
-    >>> units = Units(X, X, y, y, np.ones(3), np.array([2, 2, 0]), 3, 2, np.random.SeedSequence(0))
-    >>> units.copies.tolist(), units.on_given_rows(y / 2)
-    ([0, 0, 1], array([0.5, nan, 0. ]))
-    """
-
-    table: Any
-    encoded: Floats
-    y: npt.NDArray[Any]
-    labels: npt.NDArray[Any]
-    weights: Floats
-    rows: Integers
-    n_given: int
-    n_classes: int
-    seeds: np.random.SeedSequence
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    @property
-    def ranks(self) -> Integers:
-        """Class codes, or the ranks of the targets."""
-        return np.unique(self.y, return_inverse=True)[1]
-
-    @property
-    def copies(self) -> Integers:
-        """A number for each unit that copies of one example share."""
-        return np.unique(hash_rows(self.encoded, self.ranks), return_inverse=True)[1]
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether all have the same class, or the same target: there is nothing to learn."""
-        return bool((self.y == self.y[0]).all())
-
-    def generator(self, *keys: int) -> np.random.Generator:
-        """A random generator for one use of stacking and its kin.
-
-        Parameters
-        ----------
-        *keys : int
-            Which use.
-
-        Returns
-        -------
-        numpy.random.Generator
-            Its own.
-        """
-        return np.random.default_rng(branch(self.seeds, Purpose.STACKING, *keys))
-
-    def seed(self, *keys: int) -> int:
-        """A seed for one use of stacking and its kin.
-
-        Parameters
-        ----------
-        *keys : int
-            Which use, or which member.
-
-        Returns
-        -------
-        int
-            The seed.
-        """
-        word = branch(self.seeds, Purpose.STACKING, *keys).generate_state(1, np.uint64)[0]
-        return int(word >> np.uint64(1))
-
-    def fold_numbers(self, n_folds: int, *keys: int) -> Integers:
-        """Part the units into folds by content, copies together, classes spread over all folds.
-
-        Parameters
-        ----------
-        n_folds : int
-            How many.
-        *keys : int
-            Which of several ways to do it at random.
-
-        Returns
-        -------
-        ndarray of shape (n_units,)
-            Fold of each unit.
-        """
-        ranks = self.ranks
-        return deal_folds(
-            hash_rows(self.encoded, ranks), ranks, self.weights, n_folds, self.generator(*keys),
-            by_class=self.n_classes > 0,
-        )  # fmt: skip
-
-    def on_given_rows(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Values of the units as values of the rows given.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_units, ...)
-            Copies of a row have the same.
-
-        Returns
-        -------
-        ndarray of shape (n_given, ...)
-            NaN for rows of weight 0.
-        """
-        whole = np.full((self.n_given, *values.shape[1:]), np.nan)
-        whole[self.rows] = values
-        return whole
 
 
 class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, TabularEstimator):  # type: ignore[misc]
     """An estimator made of several named ones, of any kind.
 
-    Subclasses have the parameters ``estimators``, ``n_jobs``, ``verbose`` and ``random_state``, and
-    give a list of named estimators for ``estimators=None``.
+    Subclasses have the parameters ``estimators``, ``cv``, ``n_jobs``, ``verbose`` and
+    ``random_state``, and give a list of named estimators for ``estimators=None``.
 
     Examples
     --------
@@ -185,14 +54,18 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimators": [list, None],
+        "cv": ["cv_object"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "random_state": LIMITS["random_state"],
     }
 
     estimators: Any
+    cv: Any
     n_jobs: int | None
     verbose: int
+    classes_: npt.NDArray[Any]
+    n_classes_: int
     estimators_: list[Any]
     named_estimators_: Bunch
 
@@ -274,6 +147,22 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
             check_kind(estimator, classifier=is_classifier(self), name=name)
         return members
 
+    def _fitted_before(self, members: Named) -> Named:
+        """Those of the estimators that are taken as they are, fitted."""
+        fitted = [(name, est) for name, est in members if self._is("prefit") or is_frozen(est)]
+        for name, estimator in fitted:
+            try:
+                check_is_fitted(estimator)
+            except NotFittedError as error:
+                raise NotFittedError(
+                    f"{name}={estimator} is to be taken as it is, and not fitted yet; fit it first."
+                ) from error
+        return fitted
+
+    def _is(self, word: str) -> bool:
+        """Whether ``cv`` is a word."""
+        return isinstance(self.cv, str) and self.cv == word
+
     def _keep_members(self, members: Named, fitted: Sequence[Any]) -> None:
         self.estimators_ = list(fitted)
         by_name = dict(zip([name for name, _ in members], fitted, strict=True))
@@ -324,7 +213,82 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         encoded = self._encode(X)
         return X if is_frame(X) else self.schema_.decode(encoded)
 
+    def _with_known_classes(self, units: Units, fitted: Named) -> Units:
+        """The classes of the examples, and those that fitted classifiers know besides."""
+        known = [self.classes_]
+        for name, estimator in fitted:
+            found = np.asarray(estimator.classes_)
+            if isinstance(found[0], str) != isinstance(self.classes_[0], str):
+                raise ValueError(
+                    f"{name} was fitted to the classes {found.tolist()}, and y has "
+                    f"{self.classes_.tolist()}; strings and numbers are not the same."
+                )
+            known.append(found)
+        self.classes_ = np.unique(np.concatenate(known))
+        self.n_classes_ = len(self.classes_)
+        codes = class_codes(units.labels, self.classes_)
+        return replace(units, y=codes, n_classes=self.n_classes_)
+
     # -- fitting and asking --------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the models, and what learns from their answers.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples; missing values and categories are welcome as far as the models take them.
+        y : array of shape (n_rows,)
+            Classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+
+        Returns
+        -------
+        self
+            Fitted.
+        """
+        with restored_on_failure(self):
+            members = self._members()
+            self._check_settings(members)
+            fitted = self._fitted_before(members)
+            in_order = not isinstance(self.cv, Integral | str | None)
+            units = self._read_units(X, y, sample_weight, sort=not in_order)
+            if fitted and units.n_classes:
+                units = self._with_known_classes(units, fitted)
+            splits = [] if units.is_constant else self._splits(units, X)
+            if splits or (self._is("prefit") and not units.is_constant):
+                for name, estimator in fitted:
+                    check_unseen(name, estimator, X, y, sample_weight)
+            with report_progress(
+                self, self._n_fits(members, len(splits)), self.verbose, X=X, y=y,
+                sample_weight=sample_weight,
+            ) as progress:  # fmt: skip
+                self._train(members, units, splits, (X, y, sample_weight), progress.update)
+        return self
+
+    def _check_settings(self, members: Named) -> None:
+        """Refuse settings that scikit-learn's own validation cannot."""
+
+    def _splits(self, units: Units, X: Any) -> list[Split]:
+        """Folds by which answers to unseen examples are found; none where they come otherwise."""
+        return read_splits(self.cv, units, X)
+
+    def _n_fits(self, members: Named, n_splits: int) -> int:
+        """How many trainings there are to be, for those who watch."""
+        return len(members) * (1 + n_splits)
+
+    @abstractmethod
+    def _train(
+        self,
+        members: Named,
+        units: Units,
+        splits: Sequence[Split],
+        given: Given,
+        after: Callable[[], object],
+    ) -> None:
+        """Train all there is; ``after`` is called after each training."""
 
     @property
     def _classes(self) -> npt.NDArray[Any] | None:
@@ -364,12 +328,15 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         after: Callable[[], object] | None = None,
     ) -> Floats:
         """What estimators say of units that they were not trained on."""
-        return out_of_fold(
+        answers = out_of_fold(
             [estimator for _, estimator in members], table, units.labels, units.weights,
-            rng=units.generator(1, first), method=method, splits=splits,
+            rng=units.generator(1, first), method=method, splits=splits, classes=self._classes,
             names=[name for name, _ in members], n_jobs=self.n_jobs, prefer=prefer(members),
             after=after,
         )  # fmt: skip
+        frozen = [t for t, (_, estimator) in enumerate(members) if is_frozen(estimator)]
+        warn_of_memory([members[t][0] for t in frozen], answers[frozen], units.y)
+        return answers
 
     def _ask(self, estimators: Sequence[Any], rows: Any, method: Method) -> Floats:
         """What fitted estimators say, of shape (n_estimators, n_rows, n_outputs)."""
@@ -402,60 +369,3 @@ def prefer(members: Named) -> str | None:
     """
     ours = all(isinstance(estimator, TabularEstimator) for _, estimator in members)
     return "threads" if ours else None
-
-
-def read_splits(cv: Any, units: Units, X: Any) -> list[Split]:
-    """The folds that ``cv`` asks for, over the units.
-
-    Parameters
-    ----------
-    cv : int, splitter, iterable of (train, test) or None
-        A number of folds, drawn by content, 5 for None; or splits of the rows given.
-    units : Units
-        The examples; in the order of the rows unless ``cv`` is a number.
-    X : table
-        The rows given, for splitters.
-
-    Returns
-    -------
-    list of Split
-        The folds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.model_selection import KFold
-    >>> from orfeon.combining.composition import Units, read_splits
-    >>> X, y = np.array([[0.0], [0.0], [1.0]]), np.array([0, 0, 1])
-    >>> units = Units(X, X, y, y, np.ones(3), np.array([0, 0, 1]), 2, 2, np.random.SeedSequence(0))
-    >>> [test.tolist() for _, test in read_splits(KFold(2), units, X[1:])]
-    [[0, 1], [2]]
-    """
-    if cv is None or isinstance(cv, Integral):
-        return splits_of(units.fold_numbers(5 if cv is None else int(cv)))
-    if hasattr(cv, "split"):
-        rows, first = np.unique(units.rows, return_index=True)
-        if len(rows) < units.n_given:
-            X = _safe_indexing(X, rows)
-        found = check_splits(cv.split(X, units.labels[first]), len(rows))
-        found = [Split(rows[train], rows[test]) for train, test in found]
-    else:
-        found = check_splits(cv, units.n_given)
-    parts = [tuple(np.flatnonzero(np.isin(units.rows, part)) for part in split) for split in found]
-    return [Split(*part) for part in parts if len(part[1])]
-
-
-def is_frozen(estimator: Any) -> bool:
-    """Whether an estimator is to be taken as it is, fitted.
-
-    Parameters
-    ----------
-    estimator : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        Whether it is a :class:`sklearn.frozen.FrozenEstimator`.
-    """
-    return isinstance(estimator, FrozenEstimator)

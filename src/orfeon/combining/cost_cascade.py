@@ -15,7 +15,7 @@ estimates. KDD 2002, 694-699.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -26,9 +26,11 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval
 
-from orfeon.combining.composition import Named, Units
+from orfeon.combining.composition import Named
 from orfeon.combining.fitting import ask
 from orfeon.combining.judged import JudgedClassifiers
+from orfeon.combining.out_of_fold import Split
+from orfeon.combining.training_units import Units
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -355,7 +357,13 @@ class CostCascadeClassifier(JudgedClassifiers):
 
     # -- fitting -------------------------------------------------------------------------------
 
-    def _judge(self, answers: Floats, units: Units, after: Callable[[], object]) -> None:
+    def _judge(
+        self,
+        answers: Floats,
+        units: Units,
+        splits: Sequence[Split],
+        after: Callable[[], object],
+    ) -> None:
         right = answers.argmax(axis=2) == units.y
         sureness = answers[:-1].max(axis=2)
         self.calibrators_ = [

@@ -206,3 +206,19 @@ def check_kind(estimator: Any, *, classifier: bool, name: str) -> None:
         )
     if not (hasattr(estimator, "fit") and hasattr(estimator, "predict") and is_one(estimator)):
         raise ValueError(f"{name}={estimator!r} is not a {kind}; one is needed.")
+
+
+def is_frozen(estimator: Any) -> bool:
+    """Whether an estimator is to be taken as it is, fitted.
+
+    Parameters
+    ----------
+    estimator : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether it is a :class:`sklearn.frozen.FrozenEstimator`.
+    """
+    return isinstance(estimator, FrozenEstimator)

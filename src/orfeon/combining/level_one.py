@@ -8,7 +8,6 @@ already may be asked about examples that are new to them.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +17,12 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from orfeon.adapters import adapt
-from orfeon.combining.composition import Units, is_frozen
-from orfeon.combining.fitting import Method
+from orfeon.adapters.base import NoOutOfBagError
+from orfeon.combining.fitting import Method, is_frozen
+from orfeon.combining.training_units import Units, can_be_learnt_from
 from orfeon.ensembles.training_set import was_trained_on
 from orfeon.tabular import class_codes
+from orfeon.warning import warn_user
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -41,6 +42,9 @@ class LevelOne:
         that are; NaN where none is.
     heard : ndarray of bool of shape (n_members, n_rows)
         Whether the answer is the member's own.
+    tells : bool, default=True
+        Whether anything can be learnt from them; see
+        :func:`orfeon.combining.training_units.can_be_learnt_from`.
 
     Examples
     --------
@@ -52,22 +56,25 @@ class LevelOne:
 
     answers: Floats
     heard: Mask
+    tells: bool = True
 
     @classmethod
-    def of_all(cls, answers: Floats) -> LevelOne:
+    def of_all(cls, answers: Floats, *, tells: bool = True) -> LevelOne:
         """Answers of members that have seen none of the examples.
 
         Parameters
         ----------
         answers : ndarray of shape (n_members, n_rows, n_outputs)
             What they say.
+        tells : bool, default=True
+            Whether anything can be learnt from it.
 
         Returns
         -------
         LevelOne
             All are heard.
         """
-        return cls(answers, np.ones(answers.shape[:2], dtype=bool))
+        return cls(answers, np.ones(answers.shape[:2], dtype=bool), tells)
 
     @property
     def known(self) -> Mask:
@@ -97,6 +104,33 @@ def inside(ensemble: Any) -> Any:
     BaggingClassifier()
     """
     return ensemble.estimator if is_frozen(ensemble) else ensemble
+
+
+def check_members(name: str, ensemble: Any) -> None:
+    """Refuse a fitted model whose members cannot be asked one by one, by its name.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    ensemble : estimator
+        Fitted.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.combining.level_one import check_members
+    >>> check_members("tree", CARTClassifier().fit([[0.0], [1.0]], ["a", "c"]))
+    Traceback (most recent call last):
+    ...
+    TypeError: tree has no members that leave examples out, as cv="out_of_bag" needs: ...
+    """
+    try:
+        adapt(inside(ensemble))
+    except TypeError as error:
+        raise TypeError(
+            f'{name} has no members that leave examples out, as cv="out_of_bag" needs: {error}'
+        ) from error
 
 
 def ensemble_answers(
@@ -214,17 +248,10 @@ def left_out(ensemble: Any, units: Units, given: tuple[Any, Any, Any]) -> Mask:
         examples = (units.table, units.labels, weights)
     try:
         out = members.out_of_bag(*examples)
-    except ValueError as error:
+    except NoOutOfBagError as error:
         # What can be done instead is another thing here than where members are ordered.
-        what, advice, _ = str(error).partition(" Use on=")
-        raise ValueError(f"{what} Use folds, such as cv=5." if advice else what) from error
-    if is_frozen(ensemble):
-        out = out[:, units.rows]
-    # scikit-learn's ensembles know rows, and not which of them are copies of one example.
-    group = units.copies
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    return np.asarray(np.logical_and.reduceat(out[:, order], starts, axis=1)[:, group])
+        raise ValueError(f"{error.what}. Use folds, such as cv=5.") from error
+    return out[:, units.rows] if is_frozen(ensemble) else out
 
 
 def out_of_bag_means(
@@ -264,7 +291,8 @@ def out_of_bag_means(
     whole: Mask = np.asarray(told.all(axis=0))
     _warn_of_those_always_seen(whole)
     answers = np.where(whole[:, None], np.stack(means), np.nan)
-    return LevelOne(answers, np.broadcast_to(whole, told.shape))
+    tells = all(can_be_learnt_from(~some, some, units) for some in heard)
+    return LevelOne(answers, np.broadcast_to(whole, told.shape), tells)
 
 
 def out_of_bag_members(
@@ -296,18 +324,17 @@ def out_of_bag_members(
         sums += answer * own[:, None]
     with np.errstate(invalid="ignore"):
         mean = sums / heard.sum(axis=0)[:, None]
-    return LevelOne(np.where(heard[:, :, None], answers, mean), heard)
+    tells = can_be_learnt_from(~heard, heard, units)
+    return LevelOne(np.where(heard[:, :, None], answers, mean), heard, tells)
 
 
 def _warn_of_those_always_seen(told: Mask) -> None:
     never = int((~told).sum())
     if never:
-        warnings.warn(
+        warn_user(
             f"{never} of {len(told)} examples were seen by every member: they have no out-of-bag "
             "answers, and the final estimator does not learn from them. More members, or smaller "
-            "samples, would give them some.",
-            UserWarning,
-            stacklevel=2,
+            "samples, would give them some."
         )
 
 
@@ -356,11 +383,13 @@ def warn_of_memory(names: list[str], answers: Floats, y: npt.NDArray[Any]) -> No
         Class codes, or targets.
     """
     for name, answer in zip(names, answers, strict=True):
-        said: Any = answer[:, 0] if answer.shape[1] == 1 else answer.argmax(axis=1)
-        if (said == y).all():
-            warnings.warn(
+        if answer.shape[1] == 1:
+            # The mean of one target may differ from it by rounding.
+            right = np.abs(answer[:, 0] - y) <= 1e-9 * np.ptp(y)
+        else:
+            right = answer.argmax(axis=1) == y
+        if right.all():
+            warn_user(
                 f"{name} is right about all {len(y)} examples, as one is that was fitted to them; "
-                "the members of a stack are asked about examples that are new to them.",
-                UserWarning,
-                stacklevel=2,
+                "what it says is taken for answers about examples that are new to it."
             )

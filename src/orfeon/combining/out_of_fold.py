@@ -22,7 +22,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
-from orfeon.combining.fitting import Method, ask, fit_weighted, fresh
+from orfeon.combining.fitting import Method, ask, fit_weighted, fresh, is_frozen
 from orfeon.ensembles.setting_aside import deal_folds, hash_examples
 
 Floats = npt.NDArray[np.float64]
@@ -167,6 +167,7 @@ def out_of_fold(
     method: Method = "predict_proba",
     *,
     splits: Sequence[Split] | None = None,
+    classes: npt.NDArray[Any] | None = None,
     names: Sequence[str] | None = None,
     n_jobs: int | None = None,
     prefer: str | None = None,
@@ -195,6 +196,9 @@ def out_of_fold(
         ``predict_proba`` is asked for its decision.
     splits : sequence of Split, optional
         The folds, in place of those drawn; see :func:`splits_of` and :func:`check_splits`.
+    classes : ndarray of shape (n_classes,), optional
+        All classes that there are, sorted, where fitted classifiers know more of them than there
+        are in ``y``.
     names : sequence of str, optional
         What the estimators are called in messages.
     n_jobs : int, optional
@@ -207,8 +211,9 @@ def out_of_fold(
     Returns
     -------
     ndarray of shape (n_estimators, n_rows, n_classes) or (n_estimators, n_rows, 1)
-        Supports of the classes in the order of ``np.unique(y)``: probabilities, or 1 for the class
-        decided for. In regression the predictions. NaN for rows that are in no test part.
+        Supports of the classes in the order of ``np.unique(y)``, or of ``classes``: probabilities,
+        or 1 for the class decided for. In regression the predictions. NaN for rows that are in no
+        test part.
 
     Notes
     -----
@@ -233,7 +238,10 @@ def out_of_fold(
     """
     rng = np.random.default_rng() if rng is None else rng
     are_classifiers = is_classifier(estimators[0])
-    classes = np.unique(y) if are_classifiers else None
+    if not are_classifiers:
+        classes = None
+    elif classes is None:
+        classes = np.unique(y)
     if splits is None:
         splits = splits_of(fold_numbers(X, y, weights, n_folds, rng, by_class=are_classifiers))
     if not all(len(split.train) for split in splits):
@@ -242,6 +250,8 @@ def out_of_fold(
             "asked about; two that differ are needed at least."
         )
     called = [type(e).__name__ for e in estimators] if names is None else names
+    if classes is not None:
+        _check_known(estimators, classes, called)
     seeds = rng.integers(0, 2**63, size=(len(estimators), len(splits)))
     n_outputs = 1 if classes is None else len(classes)
     said = np.full((len(estimators), len(y), n_outputs), np.nan)
@@ -257,6 +267,20 @@ def out_of_fold(
         if after is not None:
             after()
     return said
+
+
+def _check_known(
+    estimators: Sequence[Any], classes: npt.NDArray[Any], names: Sequence[str]
+) -> None:
+    """Refuse fitted classifiers that may decide for a class that is not among those there are."""
+    for name, estimator in zip(names, estimators, strict=True):
+        if is_frozen(estimator):
+            known = np.asarray(estimator.classes_).tolist()
+            if not set(known) <= set(classes.tolist()):
+                raise ValueError(
+                    f"{name} was fitted to the classes {known}, and classes are "
+                    f"{classes.tolist()}; give all of them."
+                )
 
 
 def _answer(

@@ -22,7 +22,6 @@ Todorovski and Džeroski (2003). Combining classifiers with meta decision trees.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -31,12 +30,13 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.combining.composition import Named, Units, is_frozen
+from orfeon.combining.composition import Named
 from orfeon.combining.fitting import Method, ask, fresh
 from orfeon.combining.level_one import LevelOne
 from orfeon.combining.meta_decision_tree import MetaDecisionTree
 from orfeon.combining.stacking_base import Stacking
-from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin, class_codes
+from orfeon.combining.training_units import Units
+from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 
 Floats = npt.NDArray[np.float64]
 StackMethod = Literal["auto", "predict_proba", "predict"]
@@ -242,40 +242,16 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
                 )
         return "predict_proba"
 
-    def _with_known_classes(self, units: Units, members: Named) -> Units:
-        """The classes of the examples, and those that fitted classifiers know besides."""
-        fitted = [
-            (name, estimator)
-            for name, estimator in members
-            if self._is("prefit") or is_frozen(estimator)
-        ]
-        known = [self.classes_]
-        for name, estimator in fitted:
-            found = np.asarray(estimator.classes_)
-            if isinstance(found[0], str) != isinstance(self.classes_[0], str):
-                raise ValueError(
-                    f"{name} was fitted to the classes {found.tolist()}, and y has "
-                    f"{self.classes_.tolist()}; strings and numbers are not the same."
-                )
-            known.append(found)
-        self.classes_ = np.unique(np.concatenate(known))
-        self.n_classes_ = len(self.classes_)
-        codes = class_codes(units.labels, self.classes_)
-        return replace(units, y=codes, n_classes=self.n_classes_)
-
     # -- the final estimator -------------------------------------------------------------------
 
-    def _fit_final(self, level: LevelOne, units: Units) -> None:
+    def _learn(self, level: LevelOne, units: Units, known: npt.NDArray[np.intp]) -> Any:
         final = self.final_estimator
         if not isinstance(final, str | MetaDecisionTree):
-            super()._fit_final(level, units)
-            return
-        self.level_one_ = np.asarray(units.on_given_rows(self._columns(level.answers)))
-        known = np.flatnonzero(level.known)
+            return super()._learn(level, units, known)
         tree: MetaDecisionTree = fresh(
             MetaDecisionTree() if isinstance(final, str) else final, units.seed(2)
         )
-        self.final_estimator_ = tree.learn(
+        return tree.learn(
             level.answers[:, known], units.y[known], units.weights[known],
             heard=level.heard[:, known], groups=units.copies[known],
             attributes=(units.encoded[known], self.schema_) if self.passthrough else None,

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context, is_classifier
+from sklearn.base import is_classifier
 from sklearn.dummy import DummyRegressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.adapters import adapt
-from orfeon.combining.composition import Composition, Named, Units, is_frozen, read_splits
+from orfeon.combining.composition import Composition, Given, Named
 from orfeon.combining.fitting import Method, check_kind, fit_weighted, fresh
 from orfeon.combining.level_one import (
     LevelOne,
-    check_unseen,
+    check_members,
     ensemble_answers,
     ensemble_means,
     inside,
@@ -28,9 +27,10 @@ from orfeon.combining.level_one import (
     out_of_bag_members,
     warn_of_memory,
 )
-from orfeon.combining.tables import beside
-from orfeon.progress import report_progress
-from orfeon.restoring import restored_on_failure
+from orfeon.combining.mean_answers import MeanAnswers
+from orfeon.combining.out_of_fold import Split
+from orfeon.combining.tables import answer_columns, answer_names, beside
+from orfeon.combining.training_units import Units, folds_can_be_learnt_from
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,7 +46,6 @@ class Stacking(Composition):
     }
 
     final_estimator: Any
-    cv: Any
     passthrough: bool
     final_estimator_: Any
     level_one_: Floats
@@ -73,14 +72,7 @@ class Stacking(Composition):
                 f"estimators={self.estimators} is one ensemble, whose members are stacked with "
                 'cv="out_of_bag" only; otherwise give a list of (name, estimator).'
             )
-        members = super()._members()
-        if self._is("prefit"):
-            for _, estimator in members:
-                check_is_fitted(estimator)
-        return members
-
-    def _is(self, word: str) -> bool:
-        return isinstance(self.cv, str) and self.cv == word
+        return super()._members()
 
     def _estimators_inside(self) -> list[Any]:
         found = super()._estimators_inside()
@@ -90,65 +82,44 @@ class Stacking(Composition):
 
     # -- fitting -------------------------------------------------------------------------------
 
-    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the models, and the final estimator on what they say.
+    def _check_settings(self, members: Named) -> None:
+        self._check_final()
+        self._method = self._check_method(members)
 
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; missing values and categories are welcome as far as the models take them.
-        y : array of shape (n_rows,)
-            Classes or targets.
-        sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+    def _splits(self, units: Units, X: Any) -> list[Split]:
+        return [] if isinstance(self.cv, str) else super()._splits(units, X)
 
-        Returns
-        -------
-        self
-            The fitted stack.
-        """
-        with restored_on_failure(self):
-            members = self._members()
-            self._check_final()
-            self._method = self._check_method(members)
-            in_order = not isinstance(self.cv, Integral | str | None)
-            units = self._read_units(X, y, sample_weight, sort=not in_order)
-            units = self._with_known_classes(units, members)
-            self._train(members, units, (X, y, sample_weight))
-        return self
+    def _n_fits(self, members: Named, n_splits: int) -> int:
+        return super()._n_fits(members, n_splits) + 1
 
-    def _train(self, members: Named, units: Units, given: tuple[Any, Any, Any]) -> None:
-        splits = None
-        if not isinstance(self.cv, str) and not units.is_constant:
-            splits = read_splits(self.cv, units, given[0])
-        n_fits = len(members) * (1 if splits is None else 1 + len(splits)) + 1
-        with report_progress(
-            self, n_fits, self.verbose, X=given[0], y=given[1], sample_weight=given[2]
-        ) as progress:
-            after = progress.update
-            if splits is None:
-                level = self._fit_and_ask(members, units, given, after)
-            else:
-                for name, estimator in members:
-                    if is_frozen(estimator):
-                        check_unseen(name, estimator, *given)
-                level = LevelOne.of_all(
-                    self._out_of_fold(
-                        members, units.table, units, splits, self._method, after=after
-                    )
-                )
-                fitted = self._fit_members(members, units.table, units, after=after)
-                self._keep_members(members, fitted)
-                self._asked = "models"
-            self._fit_final(level, units)
-            after()
+    def _train(
+        self,
+        members: Named,
+        units: Units,
+        splits: Sequence[Split],
+        given: Given,
+        after: Callable[[], object],
+    ) -> None:
+        if splits:
+            answers = self._out_of_fold(
+                members, units.table, units, splits, self._method, after=after
+            )
+            tells = folds_can_be_learnt_from(splits, units)
+            tells |= len(self._fitted_before(members)) == len(members)
+            level = LevelOne.of_all(answers, tells=tells)
+            fitted = self._fit_members(members, units.table, units, after=after)
+            self._keep_members(members, fitted)
+            self._asked = "models"
+        else:
+            level = self._fit_and_ask(members, units, given, after)
+        self._fit_final(level, units)
+        after()
 
     def _fit_and_ask(
         self,
         members: Named,
         units: Units,
-        given: tuple[Any, Any, Any],
+        given: Given,
         after: Callable[[], object],
     ) -> LevelOne:
         """Models that are trained once, or were before, and what they say of what they left out."""
@@ -158,6 +129,8 @@ class Stacking(Composition):
         self._keep_members(members, fitted)
         self._asked = "models"
         if self._is("out_of_bag") and not units.is_constant:
+            for (name, _), one in zip(members, fitted, strict=True):
+                check_members("estimators" if self._is_one_ensemble else name, one)
             how = (units, given, self._classes, self._method)
             if self._is_one_ensemble:
                 self._asked = "members"
@@ -166,14 +139,17 @@ class Stacking(Composition):
             return out_of_bag_means(fitted, *how)
         answers = self._answers(units.table)
         if self._is("prefit") and not units.is_constant:
-            for name, estimator in members:
-                check_unseen(name, estimator, *given)
             warn_of_memory([name for name, _ in members], answers, units.y)
         return LevelOne.of_all(answers)
 
     def _fit_final(self, level: LevelOne, units: Units) -> None:
         self.level_one_ = np.asarray(units.on_given_rows(self._columns(level.answers)))
-        known = np.flatnonzero(level.known)
+        self.final_estimator_ = self._learn(level, units, np.flatnonzero(level.known))
+
+    def _learn(self, level: LevelOne, units: Units, known: npt.NDArray[np.intp]) -> Any:
+        """The final estimator, fitted to what is known of some of the units."""
+        if not level.tells:
+            return MeanAnswers(len(level.answers), self._classes)
         answers, weights = level.answers[:, known], units.weights[known]
         rows = _safe_indexing(units.table, known) if self.passthrough else None
         table = self._final_table(answers, rows)
@@ -182,7 +158,7 @@ class Stacking(Composition):
             final = self._default_final(table, weights)
         if units.is_constant and not is_classifier(self):
             final = DummyRegressor()
-        self.final_estimator_ = fit_weighted(
+        return fit_weighted(
             fresh(final, units.seed(2)), table, units.labels[known], weights,
             name="final_estimator",
         )  # fmt: skip
@@ -198,9 +174,6 @@ class Stacking(Composition):
     def _check_method(self, members: Named) -> Method:
         return "predict"
 
-    def _with_known_classes(self, units: Units, members: Named) -> Units:
-        return units
-
     # -- level 1 -------------------------------------------------------------------------------
 
     def _answers(self, rows: Any) -> Floats:
@@ -213,10 +186,8 @@ class Stacking(Composition):
         return self._ask(self.estimators_, rows, self._method)
 
     def _columns(self, answers: Floats) -> Floats:
-        """Answers side by side; of two classes the probability of the second says all."""
-        if answers.shape[2] == 2:
-            answers = answers[:, :, 1:]
-        return np.concatenate(list(answers), axis=1)
+        """Answers side by side."""
+        return np.concatenate([answer_columns(answer) for answer in answers], axis=1)
 
     def _final_table(self, answers: Floats, rows: Any) -> Any:
         """What the final estimator sees."""
@@ -229,11 +200,7 @@ class Stacking(Composition):
         names = [name for name, fitted in self.named_estimators_.items() if fitted != "drop"]
         if self._asked == "members":
             names = [f"member{t}" for t in range(adapt(inside(self.estimators_[0])).n_members)]
-        classes = self._classes
-        if classes is None:
-            return names
-        told = classes[1:] if len(classes) == 2 else classes
-        return [f"{name}_{label}" for name in names for label in told]
+        return answer_names(names, self._classes)
 
     @property
     def answer_names_(self) -> list[str]:

@@ -72,6 +72,57 @@ def beside(X: Any, columns: Floats, names: Sequence[str], *, first: bool = False
     return pandas.concat([added, X] if first else [X, added], axis=1)
 
 
+def answer_columns(answers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """What one model says, as columns; of two classes the probability of the second says all.
+
+    Parameters
+    ----------
+    answers : ndarray of shape (n_rows, n_outputs)
+        Class probabilities, or predictions.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
+        The columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.tables import answer_columns
+    >>> answer_columns(np.array([[0.25, 0.75]]))
+    array([[0.75]])
+    """
+    return answers[:, 1:] if answers.shape[1] == 2 else answers
+
+
+def answer_names(names: Sequence[str], classes: npt.NDArray[Any] | None) -> list[str]:
+    """Names of these columns.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of models.
+    classes : ndarray of shape (n_classes,) or None
+        The classes; None in regression.
+
+    Returns
+    -------
+    list of str
+        Names, those of the first model first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.tables import answer_names
+    >>> answer_names(["tree", "line"], np.array(["no", "yes"]))
+    ['tree_yes', 'line_yes']
+    """
+    if classes is None:
+        return list(names)
+    told = classes[1:] if len(classes) == 2 else classes
+    return [f"{name}_{label}" for name in names for label in told]
+
+
 def _free_names(names: Sequence[str], taken: Sequence[Any]) -> list[Any]:
     if not all(isinstance(name, str) for name in taken):
         # Numbers, as those there are: scikit-learn takes no strings beside them.

@@ -1,0 +1,82 @@
+"""The mean of what models say: a final estimator that learns nothing.
+
+It stands in where there are too few examples to learn from, because no model was asked about a
+class that it knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import _safe_indexing
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MeanAnswers:
+    """The mean of class probabilities, or of predictions.
+
+    Parameters
+    ----------
+    n_models : int
+        How many models there are.
+    classes_ : ndarray of shape (n_classes,) or None
+        The classes; None in regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.mean_answers import MeanAnswers
+    >>> MeanAnswers(2, np.array(["no", "yes"])).predict(np.array([[0.4, 0.9], [0.6, 0.3]]))
+    array(['yes', 'no'], dtype='<U3')
+    """
+
+    n_models: int
+    classes_: npt.NDArray[Any] | None
+
+    def _means(self, table: Any) -> Floats:
+        """Means by class; attributes that come after the answers are left out."""
+        n_classes = 1 if self.classes_ is None else len(self.classes_)
+        width = 1 if n_classes == 2 else n_classes
+        columns = np.arange(self.n_models * width)
+        answers = np.asarray(_safe_indexing(table, columns, axis=1), dtype=np.float64)
+        means = answers.reshape(len(answers), self.n_models, width).mean(axis=1)
+        return np.column_stack([1.0 - means, means]) if n_classes == 2 else means
+
+    def predict(self, table: Any) -> npt.NDArray[Any]:
+        """The most probable class, the first of those that are equally so; or the mean.
+
+        Parameters
+        ----------
+        table : array or data frame of shape (n_rows, n_columns)
+            What the models say, model by model, of two classes the second only; first of all
+            columns.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes or predictions.
+        """
+        means = self._means(table)
+        if self.classes_ is None:
+            return np.asarray(means[:, 0])
+        return np.asarray(self.classes_[means.argmax(axis=1)])
+
+    def predict_proba(self, table: Any) -> Floats:
+        """Mean class probabilities.
+
+        Parameters
+        ----------
+        table : array or data frame of shape (n_rows, n_columns)
+            As for :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
+        return self._means(table)
