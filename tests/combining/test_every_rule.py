@@ -167,6 +167,30 @@ def test_stages_are_the_decisions_of_the_first_members(name, task):
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
+@settings(max_examples=20)
+@given(cuts=st.lists(st.integers(1, N_MEMBERS - 1), max_size=3, unique=True))
+def test_answers_that_are_trusted_are_decided_in_the_same_way(name, task, cuts):
+    """All at once, and in stages of members that come in parts."""
+    decider, n_classes = learnt(name, task), 0 if task == "regression" else N_CLASSES
+    said = answers(rule_of(name), task, 30, seed=8)
+    decided = decider.decide(said, n_classes)
+    np.testing.assert_array_equal(decided, decide(decider, said, task))
+    asked = []
+
+    def parts():
+        for first, last in pairwise([0, *sorted(cuts), N_MEMBERS]):
+            asked.append(last)
+            yield said[first:last]
+
+    for stage, whole in enumerate(staged(decider, said, task), start=1):
+        if stage == 1:
+            stages = decider.decide_in_stages(parts(), n_classes)
+        np.testing.assert_array_equal(next(stages), whole)
+        assert asked[-1] == min(last for last in [*cuts, N_MEMBERS] if last >= stage)
+    assert next(stages, None) is None
+
+
+@pytest.mark.parametrize(("name", "task"), CASES)
 @settings(max_examples=30)
 @given(order=st.permutations(range(N_MEMBERS)), n_kept=st.integers(1, N_MEMBERS))
 def test_a_subset_of_what_was_learnt_is_what_a_subset_would_learn(name, task, order, n_kept):
@@ -249,6 +273,82 @@ def test_fractions_count_as_parts_of_examples(name, task):
 
 
 @pytest.mark.parametrize(("name", "task"), LEARNING)
+@settings(max_examples=30)
+@given(
+    cuts=st.lists(st.integers(1, N_MEMBERS - 1), max_size=4, unique=True), seed=st.integers(0, 9)
+)
+def test_members_may_be_learnt_of_a_few_at_a_time(name, task, cuts, seed):
+    rule, n_classes = rule_of(name), 0 if task == "regression" else N_CLASSES
+    said, y = answers(rule, task, 40, seed), targets(task, 40, seed)
+    said[2] = -1 if said.dtype.kind == "i" else np.nan  # a part may say nothing
+    weights = np.random.default_rng(seed).integers(0, 4, 40) / 3
+    parts = (said[first:last] for first, last in pairwise([0, *sorted(cuts), N_MEMBERS]))
+    found = rule.learn_in_parts(parts, y, n_classes, weights)
+    assert_same_bits(found, rule.learn(said, y, n_classes, weights))
+
+
+def learnt_with(name, task, weights, rows=slice(None), **settings):
+    rule, n_classes = rule_of(name), 0 if task == "regression" else N_CLASSES
+    said, y = answers(rule, task, 40, 0), targets(task, 40, 0)
+    return rule.learn(said[:, rows], y[rows], n_classes, weights, **settings)
+
+
+@pytest.mark.parametrize(("name", "task"), LEARNING)
+@pytest.mark.parametrize("unit", [0.001, 0.3, 7.7, 1e-200])
+def test_relative_weights_have_no_unit(name, task, unit):
+    proportions = np.random.default_rng(2).integers(0, 5, 40).astype(float)
+    one = learnt_with(name, task, 0.1 * proportions, relative=True)
+    assert_same_bits(learnt_with(name, task, unit * proportions, relative=True), one)
+    # They are 1 on average, those of no weight being absent.
+    rows = np.flatnonzero(proportions)
+    mean = proportions[rows].mean()
+    absolute = contents(learnt_with(name, task, proportions[rows] / mean, rows))
+    for field, value in contents(one).items():
+        if value is not None:
+            np.testing.assert_allclose(value, absolute[field], rtol=1e-10, atol=1e-10)
+    equal = learnt_with(name, task, np.full(40, unit), relative=True)
+    assert_same_bits(equal, learnt_with(name, task, None))
+
+
+@pytest.mark.parametrize(("name", "task"), LEARNING)
+def test_relative_weights_that_are_whole_numbers_count_copies(name, task):
+    counts = np.random.default_rng(2).integers(0, 5, 40)
+    assert_same_bits(
+        learnt_with(name, task, counts, relative=True), learnt_with(name, task, counts)
+    )
+
+
+CLASS_LEARNING = [name for name, task in LEARNING if task == "classification"]
+
+
+@pytest.mark.parametrize("name", CLASS_LEARNING)
+@settings(max_examples=20)
+@given(counts=st.lists(st.integers(0, 3), min_size=40, max_size=40), seed=st.integers(0, 100))
+def test_weights_are_copies_also_with_factors_of_classes(name, counts, seed):
+    counts = np.array(counts)
+    counts[0] = 1
+    factors = np.random.default_rng(seed).random(N_CLASSES) + 0.1
+    copies = np.repeat(np.arange(40), counts)
+    task = "classification"
+    found = learnt_with(name, task, counts, class_factors=factors)
+    assert_same_bits(found, learnt_with(name, task, None, copies, class_factors=factors))
+
+
+@pytest.mark.parametrize("name", CLASS_LEARNING)
+def test_factors_multiply_the_weights_of_their_classes(name):
+    task, y = "classification", targets("classification", 40, 0)
+    weights = np.random.default_rng(2).integers(0, 5, 40)
+    found = learnt_with(name, task, weights, class_factors=[3, 0, 1])
+    assert_same_bits(found, learnt_with(name, task, weights * np.array([3, 0, 1])[y]))
+    factors = np.array([0.3, 1.7, 0.05])
+    found = contents(learnt_with(name, task, weights, class_factors=factors))
+    multiplied = contents(learnt_with(name, task, weights * factors[y]))
+    for field, value in found.items():
+        if value is not None:
+            np.testing.assert_allclose(value, multiplied[field], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "task"), LEARNING)
 def test_smoothing_and_floors_do_not_hide_what_weights_say(name, task):
     weights = np.where(np.arange(40) < 20, 1.0, 5.0)
     one, other = contents(learnt(name, task, weights=weights)), contents(learnt(name, task))
@@ -307,6 +407,32 @@ def test_given_weights_are_kept_as_a_setting(name):
     assert rule == as_combining_rule(name, weights=[1, 2]) != as_combining_rule(name)
     assert hash(rule) == hash(as_combining_rule(name, weights=(1.0, 2.0)))
     assert clone(Holder(rule)).combine == rule
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_is_cut_with_the_members(name):
+    rule = rule_of(name)
+    assert rule.is_plain
+    assert rule.subset([2, 0]) is rule
+    options = {"model_averaging": {"priors": [1, 2, 3], "n_parameters": [0, 0, 5]}}
+    of_members = options.get(name, {"weights": [1, 2, 3]})
+    if not rule.per_member:
+        assert name not in ("majority", "plurality", "soft", "mean", "model_averaging")
+        return
+    rule = as_combining_rule(name, **of_members)
+    assert not rule.is_plain
+    assert rule != as_combining_rule(name)
+    for kept in ([2, 0], [False, True, False]):
+        cut = {option: np.array(numbers)[kept].tolist() for option, numbers in of_members.items()}
+        assert rule.subset(kept) == as_combining_rule(name, **cut)
+
+
+def test_a_rule_cannot_be_cut_to_members_that_do_not_count_or_are_not_there():
+    rule = as_combining_rule("soft", weights=[1, 0, 0])
+    with pytest.raises(ValueError, match=r"weights=\[0.0, 0.0\] is not allowed; .* one positive"):
+        rule.subset([1, 2])
+    with pytest.raises(ValueError, match=r"indices=\[3\] is not allowed; .* from 0 to 2"):
+        rule.subset([3])
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)

@@ -211,3 +211,31 @@ def test_what_a_decider_cannot_do_it_says():
         rule_of("product").predict([[1.0]])
     with pytest.raises(ValueError, match="VoteLikelihoods decides on classes"):
         list(learnt("naive_bayes").staged_predict([[1.0]]))
+
+
+@pytest.mark.parametrize("factors", [[1, 2], [1, -1, 1], [0, 0, 0], [1, np.nan, 1], 3])
+@pytest.mark.parametrize("name", LEARNING)
+def test_factors_of_classes_are_checked(name, factors):
+    with pytest.raises(ValueError, match=r"class_factors=.* use a finite number for each of 3"):
+        rule_of(name).learn(answers(name), [0, 1, 1], N_CLASSES, class_factors=factors)
+
+
+def test_factors_must_leave_an_example_and_are_for_classes():
+    with pytest.raises(ValueError, match="leaves no example a positive weight"):
+        rule_of("weighted").learn(
+            answers("weighted"), [0, 1, 1], N_CLASSES, class_factors=[0, 0, 1]
+        )
+    with pytest.raises(ValueError, match=r"class_factors=\[1\] is not allowed"):
+        rule_of("weighted").learn([[0.5, 1.5]], [0.0, 1.0], 0, class_factors=[1])
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_parts_are_checked_as_all_members_would_be(name):
+    said, rule = answers(name), rule_of(name)
+    with pytest.raises(ValueError, match="parts is empty"):
+        rule.learn_in_parts([], [0, 1, 1], N_CLASSES)
+    with pytest.raises(ValueError, match=r"with 2 examples, and y has 3 values"):
+        rule.learn_in_parts([said[:3], said[3:, :2]], [0, 1, 1], N_CLASSES)
+    silent = answers(name, absent=True)
+    with pytest.raises(ValueError, match="no answer of any member"):
+        rule.learn_in_parts([silent[:3], silent[3:]], [0, 1, 1], N_CLASSES)

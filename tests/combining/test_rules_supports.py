@@ -266,5 +266,35 @@ def test_a_row_is_the_same_in_a_block_of_any_size(monkeypatch):
         np.testing.assert_array_equal(shares(rule, supports), whole)
 
 
+@pytest.mark.parametrize("rule", ["median", "trimmed_mean", "max", "min"])
+@pytest.mark.parametrize("absent", [0.0, 0.6])
+def test_stages_are_the_same_in_blocks_of_any_size(rule, absent, monkeypatch):
+    """Also with a row that nobody has said anything of yet, and many ties."""
+    rng = np.random.default_rng(0)
+    supports = rng.dirichlet(np.ones(3), (70, 23))
+    supports[:, :8] = np.eye(3)[rng.integers(0, 3, (70, 8))]
+    supports[rng.random((70, 23)) < absent] = np.nan
+    supports[:40, 5] = np.nan
+    decider = as_combining_rule(rule)
+    expected = [decider.shares(supports[:n], 3) for n in range(1, 71)]
+    np.testing.assert_array_equal(list(decider.staged_shares(supports, 3)), expected)
+    monkeypatch.setattr("orfeon.combining.supports._CELLS", 3 * 5)
+    monkeypatch.setattr("orfeon.combining.supports._STAGES", 4)
+    np.testing.assert_array_equal(list(decider.staged_shares(supports, 3)), expected)
+
+
+def test_products_of_thousands_of_members_are_neither_lost_nor_rounded_away():
+    rng = np.random.default_rng(0)
+    supports = rng.dirichlet(np.ones(3), (3000, 4))
+    supports[:, 0] = [0.5, 1e-9, 0.5]  # a tie, of products far below what floats hold
+    logs = np.log(np.maximum(supports, 1e-3)).sum(axis=0)
+    expected = np.exp(logs - logs.max(axis=1, keepdims=True))
+    expected /= expected.sum(axis=1, keepdims=True)
+    found = shares("product", supports)
+    np.testing.assert_array_equal(found[0], [0.5, 0.0, 0.5])
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(shares(Product(floor=0), supports)[0], [0.5, 0.0, 0.5], rtol=1e-12)
+
+
 def test_the_middle_of_huge_numbers_is_no_infinity():
     assert predict("median", [[1.7e308], [1.5e308]]) == [1.6e308]

@@ -41,7 +41,7 @@ Floats = npt.NDArray[np.float64]
 #: Numbers that are sorted at once.
 _BLOCK = 1 << 17
 #: Numbers of each member that are put in order at once, one member after the other.
-_CELLS = 512
+_CELLS = 1024
 #: Stages that are found at once.
 _STAGES = 32
 
