@@ -302,6 +302,7 @@ def put_title(ax: Any, title: str, *, width: float | None = None) -> None:
     text = ax.set_title(title, fontsize="medium" if width_of(ax) >= _NARROW else "small")
     room = room_of(ax) if width is None else width
     text.set_text(in_lines(title, room, text.get_fontsize()))
+    text.written = (title, text.get_text())  # its lines change where it finds no room
 
 
 def put_legend(
@@ -348,11 +349,14 @@ def put_legend(
     # A distance, and no share of the height of the axes, which the layout may change.
     lower = ScaledTranslation(0.0, -below / 72.0, ax.figure.dpi_scale_trans)
     look = {"handlelength": 2.6, "columnspacing": 1.2, "frameon": False, "fontsize": "small"}
-    return ax.legend(
-        handles=shown, loc="upper center", bbox_to_anchor=(0.5, 0.0),
-        bbox_transform=ax.transAxes + lower,
-        ncols=columns_of([handle.get_label() for handle in shown], room), **{**look, **options},
-    )  # fmt: skip
+    options = {
+        **look, "loc": "upper center", "bbox_to_anchor": (0.5, 0.0),
+        "bbox_transform": ax.transAxes + lower, **options,
+    }  # fmt: skip
+    n_columns = columns_of([handle.get_label() for handle in shown], room)
+    legend = ax.legend(handles=shown, ncols=n_columns, **options)
+    legend.written = (shown, options)  # how to write it again, where it finds no room
+    return legend
 
 
 def put_colour_bar(mappable: Any, ax: Any, text: str) -> Any:

@@ -24,6 +24,7 @@ from orfeon.ensembles.ensemble import Ensemble
 from orfeon.forest import Forest
 from orfeon.importance import impurity_importances
 from orfeon.inspection._figure import axes_for, inches, put_title
+from orfeon.inspection._fitting import fitting_rows, make_room
 from orfeon.inspection._texts import in_lines, plain, small_size
 from orfeon.members import EstimatorMembers
 from orfeon.permutation import oob_permutation_importances
@@ -405,7 +406,7 @@ class ImportanceDisplay:
         ensemble, X, y, kind, on, sample_weight, n_repeats, random_state, n_jobs
             As in :func:`importances`.
         n_shown : int, default=20
-            How many attributes are shown, at most.
+            How many attributes are shown, at most; fewer where their names have no room.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -428,7 +429,7 @@ class ImportanceDisplay:
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         n_shown : int, default=20
-            How many attributes are shown, at most.
+            How many attributes are shown, at most; fewer where their names have no room.
 
         Returns
         -------
@@ -438,9 +439,10 @@ class ImportanceDisplay:
         if n_shown < 1:
             raise ValueError(f"n_shown={n_shown} is not allowed: it is 1 or more.")
         data = self.data
-        self.order_ = np.argsort(-data.mean, kind="stable")[:n_shown]
-        n = len(self.order_)
+        n = min(n_shown, len(data.mean))
         self.ax_ = ax = axes_for(type(self).__name__, ax, (_WIDTH, _BAR * n + _ELSE))
+        n = fitting_rows(ax, n, _ELSE)
+        self.order_ = np.argsort(-data.mean, kind="stable")[:n]
         self.figure_ = ax.figure
         scale = 1.0 if data.kind == "permutation" and data.is_regression else 100.0
         error = _INTERVAL * scale * data.standard_error[self.order_]
@@ -459,6 +461,7 @@ class ImportanceDisplay:
         ax.set_xlabel(in_lines(self._label(is_known), room, small_size()), fontsize="small")
         shown = f" ({n} of {len(data.mean)} shown)" if n < len(data.mean) else ""
         put_title(ax, f"Importance by {data.kind}{shown}")
+        make_room(self.ax_)
         return self
 
     def _label(self, is_known: bool) -> str:

@@ -30,6 +30,7 @@ from orfeon.inspection._figure import (
     put_title,
     scale_members,
 )
+from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import read_class_votes, read_weights
 from orfeon.rendering.palette import INK, MUTED_INK
 
@@ -229,6 +230,7 @@ class BoostingBoundsDisplay:
         scale_members(ax, n_rounds, scale)
         put_title(ax, self._title(what, n_rounds))
         put_legend(ax)
+        make_room(self.ax_)
         return self
 
     @property

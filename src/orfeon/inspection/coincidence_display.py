@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from orfeon.inspection._figure import axes_for, put_title
+from orfeon.inspection._fitting import make_room
 from orfeon.inspection.coincidence import Coincidence, member_coincidence, subset_coincidence
 from orfeon.ordering.exhaustive import ExhaustiveSearch, search_exhaustive
 from orfeon.ordering.ordered import order as put_in_order
@@ -218,6 +219,7 @@ class CoincidenceDisplay:
             at = np.repeat(np.arange(n_rows + 1), 2)[1:-1]
             ax.plot(edge, at, color=_VERMILLION, linewidth=1.4, label="as many places as members")
         self._label()
+        make_room(self.ax_)
         return self
 
     def _label(self) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection._figure import axes_for, look_of, put_legend, put_title, scale_members
+from orfeon.inspection._fitting import make_room
 from orfeon.inspection._theory_curves import Curve
 from orfeon.inspection.correlated_members import (
     MemberCorrelationCurve,
@@ -225,6 +226,7 @@ class CorrelatedMeanDisplay:
         ax.set_ylim(0.0, 1.05 * most)
         put_title(ax, self._title())
         put_legend(ax)
+        make_room(self.ax_)
         return self
 
     def _title(self) -> str:
@@ -361,6 +363,7 @@ class MemberCorrelationDisplay:
         ax.set_ylabel(f"correlation {_RHO} of two members")
         put_title(ax, self._title())
         self._draw_legend()
+        make_room(self.ax_)
         return self
 
     def _title(self) -> str:

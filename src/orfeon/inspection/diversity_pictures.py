@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection._figure import axes_for, look_of, put_legend, put_title, room_of, width_of
+from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import named_ensembles
 from orfeon.inspection._texts import plain
 from orfeon.inspection.diversity_measures import MEASURES, Diversity, Measure, diversity
@@ -204,6 +205,7 @@ class DiversityDisplay:
                 self._write_numbers(found, 1 + inch * (_END + (k + 0.5) * _COLUMN), look)
         ax.set_xlim(-inch * _END, 1 + inch * (_END + n_columns * _COLUMN))
         self._label(width < _NARROW)
+        make_room(self.ax_)
         return self
 
     def _draw_scales(self) -> None:
@@ -423,4 +425,5 @@ default="disagreement"
         name = known.label[0].upper() + known.label[1:]
         mean = self.pairs.mean(self.measure)
         put_title(ax, f"{name} of {self.pairs.n_members} members, mean {mean:.3g}")
+        make_room(self.ax_)
         return self

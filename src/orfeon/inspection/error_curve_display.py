@@ -15,6 +15,7 @@ from orfeon.inspection._figure import (
     put_title,
     scale_members,
 )
+from orfeon.inspection._fitting import make_room
 from orfeon.inspection._orders import Orders
 from orfeon.inspection._texts import plain
 from orfeon.inspection.errors_by_size import (
@@ -265,6 +266,7 @@ class ErrorCurveDisplay:
             )  # fmt: skip
         show_sizes(ax, scale)
         self._label()
+        make_room(self.ax_)
         return self
 
     # -- what is shown how -------------------------------------------------------------------------

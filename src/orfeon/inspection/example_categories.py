@@ -19,6 +19,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.inspection._figure import axes_for, put_legend, put_title
+from orfeon.inspection._fitting import make_room
 from orfeon.inspection._texts import plain
 from orfeon.perceptrons.categories import QuasiNoisy
 from orfeon.perceptrons.class_of_interest import class_code
@@ -347,6 +348,7 @@ class PerceptronCategoriesDisplay:
         ax.set_ylabel(plain(self.data.names[1]))
         put_title(ax, self._title())
         self._draw_legend()
+        make_room(self.ax_)
         return self
 
     def _draw_perceptrons(self, box: Floats) -> None:

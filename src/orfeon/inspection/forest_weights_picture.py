@@ -18,6 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 from orfeon.adapters import unpruned
 from orfeon.ensembles.leaving_out import LeavingOut
 from orfeon.inspection._figure import axes_for, inches, put_colour_bar, put_legend, put_title
+from orfeon.inspection._fitting import fitting_rows, make_room
 from orfeon.inspection._row_classes import RowClasses
 from orfeon.inspection._texts import plain
 from orfeon.inspection.neighbourhood import forest_of, forest_weights
@@ -34,6 +35,8 @@ _SIZE = (4.8, 4.6)
 _LEAST, _LARGEST = 5.0, 170.0
 #: Share of the width of a figure that is beside bars and their names.
 _BARS = 0.62
+#: Height in inches of title, axis and legend, above and below bars.
+_BESIDE_BARS = 1.35
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +240,7 @@ class ForestWeightsDisplay:
         kind : {"auto", "plane", "bars"}, default="auto"
             The picture; "auto" is a plane where there are two ordered attributes.
         n_shown : int, default=15
-            How many examples have bars.
+            How many examples have bars, at most; fewer where their names have no room.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -259,7 +262,7 @@ class ForestWeightsDisplay:
         kind : {"auto", "plane", "bars"}, default="auto"
             The picture.
         n_shown : int, default=15
-            How many examples have bars.
+            How many examples have bars, at most; fewer where their names have no room.
 
         Returns
         -------
@@ -282,6 +285,7 @@ class ForestWeightsDisplay:
         else:
             self._draw_bars(n_shown)
         put_title(ax, self._title())
+        make_room(self.ax_)
         return self
 
     def _title(self) -> str:
@@ -348,7 +352,8 @@ class ForestWeightsDisplay:
     def _draw_bars(self, n_shown: int) -> None:
         data, ax = self.data, self.ax_
         order = np.argsort(-data.weights, kind="stable")
-        rows = order[: min(n_shown, max(int((data.weights > 0).sum()), 1))]
+        n_rows = min(n_shown, max(int((data.weights > 0).sum()), 1))
+        rows = order[: fitting_rows(ax, n_rows, _BESIDE_BARS)]
         colours = [class_colours(1)[0]] * len(rows)
         entries: list[Any] = []
         texts = [f"row {row}" for row in rows]

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection._figure import Look, axes_for, look_of, put_legend, put_title, width_of
+from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import named_ensembles
 from orfeon.inspection._texts import plain
 from orfeon.inspection.diversity_of_pairs import pair_values, pairs_of, read_votes
@@ -333,6 +334,7 @@ class KappaErrorDisplay:
                 label=f"{plain(name)}: kappa {kappa:.2f}, error {error:.1f}%",
             )  # fmt: skip
         self._label(any(len(cloud) > density_above for cloud in self.clouds.values()))
+        make_room(self.ax_)
         return self
 
     def _draw_points(self, cloud: KappaError, look: Look) -> Any:

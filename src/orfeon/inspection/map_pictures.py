@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
 from orfeon.inspection._figure import axes_for, put_colour_bar, put_legend, put_title
+from orfeon.inspection._fitting import make_room
 from orfeon.inspection._map_drawing import (
     GROUND,
     MARKERS,
@@ -79,6 +80,7 @@ class _MapDisplay:
         put_title(ax, self._title())
         if legend:
             self._draw_legend(points)
+            make_room(self.ax_)
         return self
 
     def _draw_ground(self) -> Any:
@@ -380,6 +382,7 @@ class MarginMapDisplay(_MapDisplay):
         """
         self._draw(ax, points, border, legend)
         self.colour_bar_ = self._draw_colour_bar() if colour_bar else None
+        make_room(self.ax_)
         return self
 
     def _draw_ground(self) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from orfeon.inspection._figure import axes_for, look_of, put_legend, put_title
+from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import named_ensembles
 from orfeon.inspection._texts import plain
 from orfeon.inspection.vote_margins import MarginDistribution, Sizes, margin_distribution
@@ -174,6 +175,7 @@ class MarginDistributionDisplay:
                 label=f"_least of {name}",
             )  # fmt: skip
         self._label()
+        make_room(self.ax_)
         return self
 
     def _label(self) -> None:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from orfeon.inspection._figure import axes_for, inches, put_colour_bar, put_legend, put_title
+from orfeon.inspection._fitting import make_room
 from orfeon.inspection._row_classes import RowClasses
 from orfeon.inspection._texts import fitting_size, put_names
 from orfeon.inspection.neighbourhood import checked_proximities, outlier_scores, proximities
@@ -177,6 +178,7 @@ class ProximityDisplay:
             self._draw_matrix()
         else:
             self._draw_plane()
+        make_room(self.ax_)
         return self
 
     def _sorted(self) -> Integers:
@@ -375,4 +377,5 @@ class OutlierDisplay:
         # There are no numbers below the axis.
         put_legend(ax, handles=[*drawn, line] if classes.names else [line], below=20.0)
         ax.grid(axis="y", color=EDGE, linewidth=0.3)
+        make_room(self.ax_)
         return self

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.inspection._figure import axes_for, put_legend, put_title
+from orfeon.inspection._fitting import make_room
 from orfeon.perceptrons.pptss import PPTSSClassifier
 from orfeon.rendering.palette import MUTED_INK, class_colours
 
@@ -158,6 +159,7 @@ class SelectionHistoryDisplay:
             linewidth=1.2, label="training examples",
         )  # fmt: skip
         self._label(rounds)
+        make_room(self.ax_)
         return self
 
     def _label(self, rounds: Integers) -> None:

@@ -26,6 +26,7 @@ from orfeon.inspection._figure import (
     put_title,
     scale_members,
 )
+from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import read_class_votes
 from orfeon.inspection._theory_curves import (
     Curve,
@@ -247,6 +248,7 @@ class CondorcetDisplay:
         put_title(ax, self._title())
         head = None if self.measured else "each member errs on"
         put_legend(ax, title=head, title_fontsize="small")
+        make_room(self.ax_)
         return self
 
     def _title(self) -> str:
@@ -424,6 +426,8 @@ class SwitchingTheoryDisplay:
         self._draw_errors()
         if self.margin_ax_ is not None:
             self._draw_margins()
+        else:
+            make_room(self.ax_)
         return self
 
     def _draw_errors(self) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection._figure import axes_for, look_of, new_figure, put_legend, put_title
+from orfeon.inspection._fitting import make_room
 from orfeon.inspection._orders import Orders
 from orfeon.inspection._texts import plain
 from orfeon.inspection.errors_by_size import OWN, RANDOM
@@ -181,6 +182,7 @@ class EnsembleWalkDisplay:
             label = f"_{name}" if name.startswith(f"{RANDOM} ") else plain(name)
             (self.lines_[name],) = ax.plot(*walk.T[:dimensions], label=label, **style)
         self._label(end, dimensions)
+        make_room(self.ax_)
         return self
 
     def _axes(self, ax: Any, dimensions: Dimensions) -> Any:

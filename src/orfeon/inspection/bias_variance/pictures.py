@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection._figure import axes_for, put_legend, put_title, width_of
+from orfeon.inspection._fitting import make_room
 from orfeon.inspection._texts import plain
 from orfeon.inspection.bias_variance.bootstrap import (
     BiasVarianceIntervals,
@@ -318,6 +319,7 @@ class BiasVarianceDisplay:
             ax.spines[side].set_visible(False)
         ax.margins(x=0.03)
         self._label()
+        make_room(self.ax_)
         return self
 
     @property
