@@ -23,6 +23,7 @@ from orfeon import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     order,
+    prune,
 )
 from orfeon.adapters import adapt
 from orfeon.datasets import make_friedman1, make_waveform
@@ -135,9 +136,23 @@ def test_lists_of_estimators_have_curves(waveform):
     X, y = waveform
     trees = [DecisionTreeClassifier(max_depth=d, random_state=0).fit(X, y) for d in (1, 2, 3)]
     found = error_curves(trees, X, y)
-    assert [curve.on for curve in found] == ["training"]  # nobody knows what they left out
+    assert [curve.on for curve in found] == ["these examples"]  # nobody knows what they left out
     expected = vote_errors(np.array([tree.predict(X) for tree in trees]), y)
-    np.testing.assert_allclose(found["own order", "training"].errors, expected, atol=1e-12)
+    np.testing.assert_allclose(found["own order", "these examples"].errors, expected, atol=1e-12)
+
+
+def test_only_examples_that_members_were_trained_on_are_called_training(waveform, test_set, bag):
+    assert {curve.on for curve in error_curves(bag, *waveform, out_of_bag=False)} == {"training"}
+    assert {curve.on for curve in error_curves(bag, *test_set)} == {"these examples"}
+    assert {curve.on for curve in error_curves(bag, *test_set, name="test")} == {"test"}
+    few = prune(bag, *test_set, keep=[0, 1, 2])
+    assert {curve.on for curve in error_curves(few, *test_set)} == {"these examples"}
+    drawn_ = ErrorCurveDisplay.from_estimator(bag, *test_set).ax_
+    assert drawn_.get_title().startswith("Least error on these examples: ")
+    assert drawn_.get_ylabel() == "error, %"
+    said = np.array([[0, 1, 1], [0, 1, 0]])
+    drawn_ = ErrorCurveDisplay.from_votes(said, [0, 1, 1], name="test").ax_
+    assert drawn_.get_title().startswith("Least test error: ")
 
 
 def test_boosted_members_vote_with_their_weights(waveform, test_set):
@@ -292,7 +307,7 @@ def test_regressors_without_a_mean_have_the_curves_of_their_stages(make, friedma
     found = error_curves(model, X, y, sample_weight=weights)
     assert found.is_regression
     expected = [np.average((said - y) ** 2, weights=weights) for said in model.staged_predict(X)]
-    np.testing.assert_allclose(found["own order", "training"].errors, expected)
+    np.testing.assert_allclose(found["own order", "these examples"].errors, expected)
 
 
 def test_an_ensemble_that_votes_can_be_asked_for_its_stages(waveform, test_set):
@@ -338,9 +353,9 @@ def test_weights_are_copies(waveform, test_set, bag):
 def test_examples_without_a_vote_are_left_out():
     said = [[0, 9, 9], [9, 1, 9], [0, 0, 9], [1, 1, 1]]
     found = error_curves(said, y=[0, 0, 0], no_vote=9)
-    errors = found["own order", "training"].errors
+    errors = found["own order", "these examples"].errors
     np.testing.assert_allclose(errors, [0, 1 / 2, 0, 2 / 3])
-    late = error_curves([[9, 9], [0, 1]], y=[0, 0], no_vote=9)["own order", "training"]
+    late = error_curves([[9, 9], [0, 1]], y=[0, 0], no_vote=9)["own order", "these examples"]
     np.testing.assert_array_equal(late.errors, [np.nan, 0.5])
     assert (late.best_size, late.least) == (2, 0.5)
 
@@ -510,7 +525,10 @@ def test_votes_and_orders_are_drawn(waveform, test_set, bag):
     display = ErrorCurveDisplay.from_votes(said, waveform[1], orders="reduce_error", ax=ax)
     assert display.ax_ is ax
     assert display.figure_ is figure
-    assert list(display.lines_) == [("own order", "training"), ("reduce error", "training")]
+    assert list(display.lines_) == [
+        ("own order", "these examples"),
+        ("reduce error", "these examples"),
+    ]
     made = order(said, waveform[1], rule="kappa")
     display = ErrorCurveDisplay.from_orders({"agree least": made}, bag, *test_set)
     expected = 100 * made.test_curve(bag, test_set[1], X=test_set[0])
@@ -539,7 +557,7 @@ def test_hundreds_of_members_that_nobody_ordered_have_a_logarithmic_axis():
     assert many.ax_.get_xscale() == "log"
     assert many.ax_.get_xlim() == (1, 300)
     # All is seen but the error of the first member.
-    errors = 100 * many.curves["own order", "training"].errors
+    errors = 100 * many.curves["own order", "these examples"].errors
     assert many.ax_.get_ylim()[1] > errors[1:].max()
     assert ErrorCurveDisplay.from_votes(votes[:299], y).ax_.get_xscale() == "linear"
     assert ErrorCurveDisplay.from_votes(votes, y, scale="linear").ax_.get_xscale() == "linear"

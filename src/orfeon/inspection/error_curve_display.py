@@ -38,6 +38,11 @@ _SIZE = (6.0, 4.4)
 _LINES: dict[On, Any] = {"test": "-", "out-of-bag": "-.", "training": (0, (4, 1.5))}
 
 
+def _line(on: On) -> Any:
+    """How a line is drawn; that of examples of another name is that of training."""
+    return _LINES.get(on, _LINES["training"])
+
+
 class ErrorCurveDisplay:
     """Error against the number of members, ordered or not, on one or several sets of examples.
 
@@ -105,6 +110,7 @@ class ErrorCurveDisplay:
         out_of_bag: bool | None = None,
         staged: bool | None = None,
         on: Sequence[On] | None = None,
+        name: str | None = None,
         scale: Scale = "auto",
         ax: Any = None,
     ) -> Self:
@@ -116,9 +122,9 @@ class ErrorCurveDisplay:
             The ensemble; or several, with their names.
         X, y, X_test, y_test, sample_weight, sample_weight_test, orders, n_random_orders
             As for :func:`error_curves`.
-        random_state, out_of_bag, staged
+        random_state, out_of_bag, staged, name
             As for :func:`error_curves`.
-        on : sequence of {"training", "out-of-bag", "test"}, optional
+        on : sequence of str, optional
             The examples whose curves are drawn; by default all that there are.
         scale : {"auto", "linear", "log"}, default="auto"
             How the numbers of members are spread; "auto" is logarithmic from 300 of them on, where
@@ -135,14 +141,14 @@ class ErrorCurveDisplay:
         if not named:
             raise ValueError("ensemble is empty; give at least one ensemble by name.")
         found = []
-        for name, one in named.items():
+        for its, one in named.items():
             curves = error_curves(
                 one, X, y, X_test, y_test, sample_weight=sample_weight,
                 sample_weight_test=sample_weight_test, orders=orders,
                 n_random_orders=n_random_orders, random_state=random_state,
-                out_of_bag=out_of_bag, staged=staged,
+                out_of_bag=out_of_bag, staged=staged, name=name,
             )  # fmt: skip
-            found.append(curves if name is None else _renamed(curves, str(name)))
+            found.append(curves if its is None else _renamed(curves, str(its)))
         return cls(_joined(found, on)).plot(ax, scale=scale)
 
     @classmethod
@@ -160,6 +166,7 @@ class ErrorCurveDisplay:
         random_state: RandomState = None,
         no_vote: Any = None,
         task: Task | None = None,
+        name: str | None = None,
         scale: Scale = "auto",
         ax: Any = None,
     ) -> Self:
@@ -168,12 +175,12 @@ class ErrorCurveDisplay:
         Parameters
         ----------
         votes : array of shape (n_members, n_examples)
-            What each member says of each training example.
+            What each member says of each example.
         y : array of shape (n_examples,)
             Their labels or targets.
         votes_test, y_test, sample_weight, sample_weight_test, orders, n_random_orders
             As for :func:`error_curves`.
-        random_state, no_vote, task
+        random_state, no_vote, task, name
             As for :func:`error_curves`.
         scale : {"auto", "linear", "log"}, default="auto"
             How the numbers of members are spread; "auto" is logarithmic from 300 of them on, where
@@ -190,7 +197,7 @@ class ErrorCurveDisplay:
             votes, y=y, y_test=y_test, votes_test=votes_test, sample_weight=sample_weight,
             sample_weight_test=sample_weight_test, orders=orders,
             n_random_orders=n_random_orders, random_state=random_state, no_vote=no_vote,
-            task=task,
+            task=task, name=name,
         )).plot(ax, scale=scale)  # fmt: skip
 
     @classmethod
@@ -274,7 +281,8 @@ class ErrorCurveDisplay:
     @property
     def _ons(self) -> list[On]:
         """The sets of examples, those that matter most first."""
-        return [on for on in _LINES if any(curve.on == on for curve in self.curves)]
+        named = dict.fromkeys(curve.on for curve in self.curves)
+        return [on for on in _LINES if on in named] + [on for on in named if on not in _LINES]
 
     @property
     def _ordered(self) -> list[str]:
@@ -297,7 +305,7 @@ class ErrorCurveDisplay:
 
     def _style(self, curve: ErrorCurve) -> dict[str, Any]:
         names = self._ordered
-        style: dict[str, Any] = {"linestyle": _LINES[curve.on], "linewidth": 1.4}
+        style: dict[str, Any] = {"linestyle": _line(curve.on), "linewidth": 1.4}
         if curve.name not in names:
             return {**style, "color": MUTED_INK, "linewidth": 1.2, "zorder": 1.9}
         number = names.index(curve.name)
@@ -322,7 +330,8 @@ class ErrorCurveDisplay:
         ax, ons = self.ax_, self._ons
         what = "mean squared error" if self.curves.is_regression else "error, %"
         ax.set_xlabel("members")
-        ax.set_ylabel(what if len(ons) > 1 else f"{ons[0]} {what}")
+        is_known = ons[0] in _LINES
+        ax.set_ylabel(what if len(ons) > 1 or not is_known else f"{ons[0]} {what}")
         best = min(self._marked, key=lambda curve: curve.least)
         name = "" if best.name in (OWN, RANDOM) else f" ({plain(best.name)})"
         error = "mean squared error" if self.curves.is_regression else "error"
@@ -330,7 +339,8 @@ class ErrorCurveDisplay:
         whole = f", {self._number(best.whole)} with all"
         if best.best_size == len(best):
             kept, whole = f"{self._number(best.least)} with all {len(best)} members{name}", ""
-        put_title(ax, f"Least {ons[0]} {error}: {kept}{whole}")
+        of = f"{ons[0]} {error}" if is_known else f"{error} on {plain(ons[0])}"
+        put_title(ax, f"Least {of}: {kept}{whole}")
         put_legend(ax, handles=self._handles())
 
     def _handles(self) -> list[Any]:
@@ -352,7 +362,7 @@ class ErrorCurveDisplay:
             ))  # fmt: skip
         if len(self._ons) > 1:
             handles += [
-                Line2D([], [], color=INK, linewidth=1.2, linestyle=_LINES[on], label=on)
+                Line2D([], [], color=INK, linewidth=1.2, linestyle=_line(on), label=on)
                 for on in self._ons
             ]
         lengths = {len(curve) for curve in self.curves}

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,10 @@ from orfeon.votes.source import Source
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-On = Literal["training", "out-of-bag", "test"]
+On = str
+
+#: The examples that come first, where nothing says that members were trained on them.
+THESE = "these examples"
 
 #: Names of the orders that nobody made.
 OWN, RANDOM = "own order", "random order"
@@ -47,8 +50,9 @@ class ErrorCurve:
     ----------
     name : str
         The order that the members come in, or the ensemble.
-    on : {"training", "out-of-bag", "test"}
-        The examples.
+    on : str
+        The examples: "training", "out-of-bag", "test", "these examples" where it is not known
+        whether members were trained on them, or a name that was given.
     errors : ndarray of shape (n_members,)
         Share of wrong decisions, or mean squared error. Examples on which none of the members votes
         yet are left out; NaN where that leaves none.
@@ -108,8 +112,8 @@ class ErrorCurves:
     >>> votes = [[0, 1, 1], [0, 1, 1], [1, 0, 0]]
     >>> found = error_curves(votes, y=[0, 0, 0], orders="reduce_error")
     >>> [(curve.name, curve.on) for curve in found]
-    [('own order', 'training'), ('reduce error', 'training')]
-    >>> found["reduce error", "training"].errors.round(2)
+    [('own order', 'these examples'), ('reduce error', 'these examples')]
+    >>> found["reduce error", "these examples"].errors.round(2)
     array([0.33, 0.  , 0.67])
     """
 
@@ -147,6 +151,7 @@ def error_curves(
     no_vote: Any = None,
     task: Task | None = None,
     staged: bool | None = None,
+    name: str | None = None,
 ) -> ErrorCurves:
     """Error of the first 1, 2, ... members on training, out-of-bag and test examples.
 
@@ -183,6 +188,10 @@ def error_curves(
         Whether the ensemble's own ``staged_predict`` decides, in place of a vote, or a mean, of
         its members. By default where members have no such say, as in gradient boosting; there is
         no other order then, and no out-of-bag curve.
+    name : str, optional
+        What the examples of ``X``, or of the votes, are called. By default "training" where an
+        ensemble of ours was fitted to them, or where there are others to test it on; else "these
+        examples", for nothing says that members were trained on them.
 
     Returns
     -------
@@ -212,17 +221,21 @@ def error_curves(
     """
     if (X_test is not None or votes_test is not None) != (y_test is not None):
         raise ValueError("y_test goes with X_test or votes_test: give both, or neither.")
+    if name is None:
+        name = _called(members_or_votes, X, y, sample_weight, y_test is not None)
     if _decides_by_stages(members_or_votes, staged):
         if y is None or X is None:
             raise ValueError(f"{'y' if y is None else 'X'} is missing: {_WHAT} need examples.")
         _refuse_beside_stages(orders, n_random_orders, out_of_bag)
         return _staged_curves(
-            members_or_votes, (X, y, sample_weight), (X_test, y_test, sample_weight_test)
+            members_or_votes,
+            (name, X, y, sample_weight),
+            ("test", X_test, y_test, sample_weight_test),
         )
     source = read_answers(
         members_or_votes, X, y, sample_weight, what=_WHAT, no_vote=no_vote, task=task
     )
-    seen: list[tuple[On, Selection]] = [("training", source.selection)]
+    seen: list[tuple[On, Selection]] = [(name, source.selection)]
     left_out = _left_out(source, out_of_bag)
     if left_out is not None:
         seen.append(("out-of-bag", left_out))
@@ -298,6 +311,16 @@ def curves_of_orders(
             check_members(len(order), test.n_members, "orders")
         curves += _all_curves([("test", test)], named, n_random_orders, random_state)
     return ErrorCurves(tuple(curves), is_regression)
+
+
+def _called(given: Any, X: Any, y: Any, sample_weight: Any, has_others: bool) -> On:
+    """What the first examples are called: nothing is said of training that is not known."""
+    from orfeon.adapters import unpruned
+    from orfeon.ensembles.training_set import was_trained_on
+
+    if has_others or (X is not None and was_trained_on(unpruned(given), X, y, sample_weight)):
+        return "training"
+    return THESE
 
 
 def _left_out(source: Source, wanted: bool | None) -> Selection | None:
@@ -408,11 +431,10 @@ def _refuse_beside_stages(orders: Any, n_random_orders: int, out_of_bag: bool | 
             )
 
 
-def _staged_curves(ensemble: Any, *examples: tuple[Any, Any, Any]) -> ErrorCurves:
-    ons: tuple[On, ...] = ("training", "test")
+def _staged_curves(ensemble: Any, *examples: tuple[On, Any, Any, Any]) -> ErrorCurves:
     curves = tuple(
         ErrorCurve(OWN, on, _staged_errors(ensemble, X, y, sample_weight))
-        for on, (X, y, sample_weight) in zip(ons, examples, strict=True)
+        for on, X, y, sample_weight in examples
         if y is not None
     )
     return ErrorCurves(curves, not is_classifier(ensemble))
