@@ -134,6 +134,16 @@ def test_nothing_is_no_vote_and_not_a_number_may_be():
     assert combine(numbers, rule="mean", no_vote=np.nan).predict(numbers).tolist() == [0.5, 1.5]
 
 
+def test_the_unit_of_weights_does_not_matter():
+    votes, truth = [[0, 0, 1, 1], [0, 1, 1, 0]], [0, 0, 1, 1]
+    found = [
+        combine(votes, y=truth, rule="weighted", sample_weight=np.full(4, unit)).decider.weights
+        for unit in (1.0, 0.5, 0.001)
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
 def test_what_is_combined_is_said():
     assert repr(combine(VOTES, no_vote="?")).endswith(" over answers for 3 classes>")
     bag = CLASSIFIERS["ours"].fit(X, Y)

@@ -16,7 +16,7 @@ from orfeon.combining.decider import Decider
 from orfeon.combining.rule import CombiningRule, as_combining_rule
 from orfeon.ensembles.combination import only_left_out
 from orfeon.ensembles.training_set import was_trained_on
-from orfeon.tabular import check_length, class_codes, relative_weights
+from orfeon.tabular import check_length, class_codes
 from orfeon.votes.selection import (
     NO_VOTE,
     Task,
@@ -267,7 +267,7 @@ def _of_ensemble(
         decider = _checked(rule.learn(None, None, n_classes), rule, ensemble.n_members)
         return Combination(rule, decider, ensemble.classes, ensemble)
     said, target, weights = _held_out(ensemble, rule, X, y, sample_weight, on)
-    decider = rule.learn(said, target, n_classes, relative_weights(weights))
+    decider = rule.learn(said, target, n_classes, weights, relative=True)
     return Combination(rule, decider, ensemble.classes, ensemble)
 
 
@@ -320,7 +320,7 @@ def _of_supports(
     codes = None if y is None else class_codes(column_or_1d(y), classes)
     if codes is not None:
         check_length(codes, given.shape[1])
-    decider = rule.learn(given, codes, n_classes, sample_weight)
+    decider = rule.learn(given, codes, n_classes, sample_weight, relative=True)
     return Combination(rule, _checked(decider, rule, len(given)), classes)
 
 
@@ -353,7 +353,8 @@ def _of_answers(
     # Examples that nobody votes on are no use for an order, but they tell how frequent classes are.
     labels = column_or_1d(y)
     target = np.asarray(labels, float) if classes is None else class_codes(labels, classes)
-    decider = rule.learn(_codes(answers, classes, no_vote), target, n_classes, sample_weight)
+    said = _codes(answers, classes, no_vote)
+    decider = rule.learn(said, target, n_classes, sample_weight, relative=True)
     return Combination(rule, decider, classes, no_vote=no_vote)
 
 
