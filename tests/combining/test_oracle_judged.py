@@ -204,13 +204,44 @@ def loss_and_error(right, levels):
     return float(mean), math.sqrt(float(variance) / len(lost))
 
 
+def least_threshold(right, confidences, levels, max_loss):
+    """The least at which no more is lost by these levels, and who answers then."""
+    rows = [[row[level] for level in levels[:-1]] for row in confidences]
+    found = []
+    for threshold in sorted({c for row in rows for c in row} | {0.0, 1.0}):
+        found = [levels[level_of(row, threshold)] for row in rows]
+        loss, error = loss_and_error(right, found)
+        if loss + error <= max_loss + 1e-12:
+            return threshold, found
+    return 1.0, found
+
+
+def expected_cost(levels, found, costs):
+    """Each example pays for all levels up to the one that answers it."""
+    paid = [sum(costs[k] for k in levels if k <= level) for level in found]
+    return Fraction(sum(paid), len(paid))
+
+
+def settled(right, confidences, levels, highest, max_loss):
+    """Levels that can be sure enough, with the threshold for these, and who answers."""
+    while len(levels) > 1:
+        threshold, found = least_threshold(right, confidences, levels, max_loss)
+        able = [k for k in levels[:-1] if highest[k] >= threshold - 1e-12] + levels[-1:]
+        if able == levels:
+            return levels, threshold, found
+        levels = able
+    return levels, 1.0, levels * len(confidences)
+
+
+@pytest.mark.parametrize("costs", [[1, 2, 10], [7, 8, 10]], ids=["cheap", "dear"])
 @pytest.mark.parametrize("max_loss", [0.0, 0.05, 0.2])
 @pytest.mark.parametrize(("n_classes", "weighted"), [(2, False), (3, False), (3, True)])
-def test_cost_cascade(n_classes, weighted, max_loss):
+@pytest.mark.filterwarnings("ignore:.*and will not be asked:UserWarning")
+def test_cost_cascade(n_classes, weighted, max_loss, costs):
     case = told(80 + n_classes, n_classes, weighted)
-    X, y, folds, asked, classes, weights, rows, labels, _, answers, fitted = case
+    X, y, folds, asked, classes, weights, rows, labels, places, answers, fitted = case
     model = CostCascadeClassifier(
-        MEMBERS, costs=[1, 2, 10], max_loss=max_loss, cv=as_splits(folds), random_state=0
+        MEMBERS, costs=costs, max_loss=max_loss, cv=as_splits(folds), random_state=0
     ).fit(X, y, **weights)
     right = [
         [
@@ -219,32 +250,44 @@ def test_cost_cascade(n_classes, weighted, max_loss):
         ]
         for said in answers
     ]
-    ones = [1] * len(rows)
     sure = [[max(row) for row in said] for said in answers[:-1]]
-    curves = [calibrated(s, ok, ones) for s, ok in zip(sure, right[:-1], strict=True)]
-    confidences = [
-        [curve(s[i]) for curve, s in zip(curves, sure, strict=True)] for i in range(len(rows))
-    ]
-    candidates = sorted({c for row in confidences for c in row} | {0.0, 1.0})
-    for threshold in candidates:
-        levels = [level_of(row, threshold) for row in confidences]
-        loss, error = loss_and_error(right, levels)
-        if loss + error <= max_loss + 1e-12 or threshold == 1.0:
-            break
+    curves = [calibrated(s, ok, [1] * len(s)) for s, ok in zip(sure, right[:-1], strict=True)]
+    # Of each example the confidence is learnt from the other folds.
+    of_fold = folds[places]
+    confidences = [[0.0, 0.0] for _ in rows]
+    for fold in range(N_FOLDS):
+        others = [i for i in range(len(rows)) if of_fold[i] != fold]
+        for level in range(2):
+            curve = calibrated(
+                [sure[level][i] for i in others], [right[level][i] for i in others],
+                [1] * len(others),
+            )  # fmt: skip
+            for i in np.flatnonzero(of_fold == fold):
+                confidences[i][level] = curve(sure[level][i])
+    how = {"highest": [curve(1.0) for curve in curves], "max_loss": max_loss}
+    levels, threshold, found = settled(right, confidences, [0, 1, 2], **how)
+    while expected_cost(levels, found, costs) > costs[-1]:
+        plans = [
+            settled(right, confidences, [k for k in levels if k != out], **how)
+            for out in levels[:-1]
+        ]
+        levels, threshold, found = min(plans, key=lambda p: expected_cost(p[0], p[2], costs))
+    assert model.levels_.tolist() == levels
     assert model.threshold_ == pytest.approx(threshold, abs=1e-12)
-    answered = [Fraction(levels.count(level), len(levels)) for level in range(3)]
+    answered = [Fraction(found.count(level), len(found)) for level in range(3)]
     assert model.answered_.tolist() == pytest.approx([float(a) for a in answered], abs=1e-12)
-    reached = [sum(answered[level:]) for level in range(3)]
+    reached = [sum(answered[level:]) if level in levels else 0 for level in range(3)]
     assert model.asked_.tolist() == pytest.approx([float(a) for a in reached], abs=1e-12)
-    cost = float(reached[0] * 1 + reached[1] * 2 + reached[2] * 10)
+    cost = float(expected_cost(levels, found, costs))
     assert model.expected_cost_ == pytest.approx(cost, abs=1e-12)
     assert model.saving_ == pytest.approx(1 - cost / 10, abs=1e-12)
-    assert model.expected_loss_ == pytest.approx(loss, abs=1e-12)
-    found, shares = model.answer_level(asked), model.predict_proba(asked)
+    assert model.saving_ > -1e-12
+    assert model.expected_loss_ == pytest.approx(loss_and_error(right, found)[0], abs=1e-12)
+    who, shares = model.answer_level(asked), model.predict_proba(asked)
     for i, x in enumerate(asked.tolist()):
         said = [member(x) for member in fitted]
-        level = level_of([c(max(row)) for c, row in zip(curves, said[:-1], strict=True)], threshold)
-        assert found[i] == level
+        level = levels[level_of([curves[k](max(said[k])) for k in levels[:-1]], threshold)]
+        assert who[i] == level
         assert shares[i].tolist() == pytest.approx(said[level], abs=1e-12)
 
 
@@ -252,7 +295,7 @@ def test_cost_cascade(n_classes, weighted, max_loss):
 def test_cost_cascade_of_a_given_confidence(confidence):
     X, y, folds, asked, classes, _, _, labels, _, answers, fitted = told(90, 3, False)
     model = CostCascadeClassifier(
-        MEMBERS, costs=[1, 2, 10], confidence=confidence, cv=as_splits(folds), random_state=0
+        MEMBERS, costs=[1, 2, 100], confidence=confidence, cv=as_splits(folds), random_state=0
     ).fit(X, y)
     curves = []
     for said in answers[:-1]:

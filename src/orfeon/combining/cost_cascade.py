@@ -3,26 +3,22 @@
 Most rows are easy, and the cheap classifier is as right about them as the dear one. How sure a
 classifier is, is a probability that it is right, calibrated on its answers to examples that it has
 not seen; so the confidence of one kind of classifier can be compared with that of another, and what
-the cascade loses against its dearest classifier is known beforehand.
+the cascade loses against its dearest classifier can be estimated beforehand.
 
 References
 ----------
 Gama and Brazdil (2000). Cascade generalization. Machine Learning 41(3), 315-343.
-Zadrozny and Elkan (2002). Transforming classifier scores into accurate multiclass probability
-estimates. KDD 2002, 694-699.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.isotonic import IsotonicRegression
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval
 
@@ -30,184 +26,18 @@ from orfeon.combining.composition import Named
 from orfeon.combining.fitting import ask
 from orfeon.combining.judged import JudgedClassifiers
 from orfeon.combining.out_of_fold import Split
+from orfeon.combining.prospect import Prospect, calibrate, calibrate_by_others, make_plan
 from orfeon.combining.training_units import Units
+from orfeon.warning import warn_user
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-#: Rows by which the cost of asking is measured.
-_ROWS = 1000
-
-
-def calibrate(sureness: Floats, right: npt.NDArray[np.bool_], weights: Floats) -> Any:
-    """Learn how often a classifier is right when it is so sure.
-
-    Parameters
-    ----------
-    sureness : ndarray of shape (n_rows,)
-        The probability that it gives to what it decides.
-    right : ndarray of bool of shape (n_rows,)
-        Whether it was right.
-    weights : ndarray of shape (n_rows,)
-        Weights of the examples.
-
-    Returns
-    -------
-    IsotonicRegression
-        A probability for each sureness, the higher the surer. One more example that is as sure as
-        the surest and wrong keeps it below 1: no number of examples makes certain.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.cost_cascade import calibrate
-    >>> sureness = np.array([0.5, 0.6, 0.9, 0.9, 0.9])
-    >>> right = np.array([False, True, True, True, True])
-    >>> calibrate(sureness, right, np.ones(5)).predict([0.4, 0.6, 1.0])
-    array([0. , 0.8, 0.8])
-    """
-    return IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(
-        np.append(sureness, sureness.max()), np.append(right, False), np.append(weights, 1.0)
-    )
-
-
-@dataclass(frozen=True)
-class Prospect:
-    """What a cascade would do to examples, at any threshold.
-
-    Parameters
-    ----------
-    confidence : ndarray of shape (n_levels - 1, n_rows)
-        Calibrated confidence of each level but the last, which always answers.
-    right : ndarray of bool of shape (n_levels, n_rows)
-        Whether each level is right.
-    weights : ndarray of shape (n_rows,)
-        Weights of the examples.
-
-    Examples
-    --------
-    Of four examples the cheap level is sure of three, and right about two of these:
-
-    >>> import numpy as np
-    >>> from orfeon.combining.cost_cascade import Prospect
-    >>> prospect = Prospect(
-    ...     np.array([[0.9, 0.9, 0.8, 0.5]]),
-    ...     np.array([[True, True, False, False], [True, True, True, False]]),
-    ...     np.ones(4),
-    ... )
-    >>> prospect.losses(np.array([0.0, 0.8, 0.9, 1.0]))[0]
-    array([0.25, 0.25, 0.  , 0.  ])
-    >>> prospect.least_threshold(0.0), prospect.answered(0.9)
-    (0.9, array([0.5, 0.5]))
-    """
-
-    confidence: Floats
-    right: npt.NDArray[np.bool_]
-    weights: Floats
-
-    @property
-    def _surest(self) -> Floats:
-        """The greatest confidence of each level and those before it."""
-        return np.maximum.accumulate(self.confidence, axis=0)
-
-    def means(self, values: npt.NDArray[Any], thresholds: Floats) -> Floats:
-        """Weighted means of what the level that answers has, at some thresholds.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_levels, n_rows)
-            A value of each level for each example.
-        thresholds : ndarray of shape (n_thresholds,)
-            Confidences from which on a level answers.
-
-        Returns
-        -------
-        ndarray of shape (n_thresholds,)
-            Means.
-        """
-        weighted = self.weights * values
-        sums = np.full(len(thresholds), weighted[-1].sum())
-        for level, surest in enumerate(self._surest):
-            # What is sure enough by then does not come to the next level.
-            sums += _sum_from(surest, weighted[level] - weighted[level + 1], thresholds)
-        return np.asarray(sums / self.weights.sum())
-
-    def losses(self, thresholds: Floats) -> tuple[Floats, Floats]:
-        """Accuracy that is lost against the last level, at some thresholds.
-
-        Parameters
-        ----------
-        thresholds : ndarray of shape (n_thresholds,)
-            Confidences from which on a level answers.
-
-        Returns
-        -------
-        losses : ndarray of shape (n_thresholds,)
-            Differences of weighted accuracies.
-        errors : ndarray of shape (n_thresholds,)
-            Their standard errors.
-        """
-        lost = 1.0 * self.right[-1] - self.right
-        losses = self.means(lost, thresholds)
-        variances = np.maximum(self.means(lost**2, thresholds) - losses**2, 0.0)
-        return losses, np.sqrt(variances / self.weights.sum())
-
-    def least_threshold(self, max_loss: float) -> float:
-        """The least threshold at which the loss and its standard error are no more than allowed.
-
-        Parameters
-        ----------
-        max_loss : float
-            How much accuracy may be lost against the last level.
-
-        Returns
-        -------
-        float
-            The threshold: 1 where none but the last level may answer.
-        """
-        candidates = np.unique(np.append(self.confidence, [0.0, 1.0]))
-        losses, errors = self.losses(candidates)
-        allowed = losses + errors <= max_loss + 1e-12
-        allowed[-1] = True
-        return float(candidates[np.argmax(allowed)])
-
-    def levels(self, threshold: float) -> Integers:
-        """The level that answers each example.
-
-        Parameters
-        ----------
-        threshold : float
-            Confidence from which on a level answers.
-
-        Returns
-        -------
-        ndarray of int of shape (n_rows,)
-            Levels, from 0.
-        """
-        return np.asarray((self._surest < threshold).sum(axis=0))
-
-    def answered(self, threshold: float) -> Floats:
-        """Weighted share of the examples that each level answers.
-
-        Parameters
-        ----------
-        threshold : float
-            Confidence from which on a level answers.
-
-        Returns
-        -------
-        ndarray of shape (n_levels,)
-            Shares, which sum to 1.
-        """
-        sums = np.bincount(self.levels(threshold), self.weights, minlength=len(self.right))
-        return np.asarray(sums / self.weights.sum())
-
-
-def _sum_from(values: Floats, weights: Floats, thresholds: Floats) -> Floats:
-    """Sums of the weights of values that reach each threshold."""
-    order = np.argsort(values, kind="stable")
-    sums = np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)
-    return sums[np.searchsorted(values[order], thresholds)]
+#: Rows by which the cost of asking is measured, and how often.
+_ROWS, _TIMES = 1000, 3
+#: Measured costs are not exact, and differ from one time to the next: only if they come to more
+#: than twice those of the last classifier alone, as when the order is wrong, is there a warning.
+_TOLERANCE = 1.0
 
 
 class CostCascadeClassifier(JudgedClassifiers):
@@ -220,8 +50,10 @@ class CostCascadeClassifier(JudgedClassifiers):
         frozen (:class:`sklearn.frozen.FrozenEstimator`) is taken as it is. By default a random
         forest of 10 trees and one of 100.
     costs : list of float, optional
-        What it costs to ask each classifier about a row, in any unit. By default the seconds that
-        it takes, which are measured.
+        What it costs to ask each classifier about a row, in any unit; they do not fall. Where the
+        cascade would cost more than its last classifier alone, others are not asked. By default the
+        seconds that each takes, which are measured. These come out in any order, and change no
+        decision.
     max_loss : float, default=0.01
         How much accuracy may be lost against the last classifier. The threshold is the least at
         which the loss that is estimated out of fold, and its standard error, are not more.
@@ -248,7 +80,10 @@ class CostCascadeClassifier(JudgedClassifiers):
         Confidence from which on a classifier answers.
     calibrators_ : list of IsotonicRegression
         For each classifier but the last: from the probability that it gives to what it decides, to
-        the probability that it is right.
+        the probability that it is right. They are learnt from the answers of all folds.
+    levels_ : ndarray of int
+        Indices of the classifiers that are asked, in their order. Others can never be sure enough,
+        or cost more than they save.
     answered_ : ndarray of shape (n_estimators,)
         Share of the rows that each classifier answers, as estimated out of fold.
     asked_ : ndarray of shape (n_estimators,)
@@ -258,7 +93,9 @@ class CostCascadeClassifier(JudgedClassifiers):
     expected_cost_ : float
         Cost of a row.
     saving_ : float
-        Share of the cost of the last classifier that is saved by not asking it about all rows.
+        Share of the cost of the last classifier that is saved by not asking it about all rows;
+        negative where the cascade costs more. Of that there is a warning, by measured costs only
+        where it costs more than twice as much.
     expected_loss_ : float
         Accuracy that is lost against it, as estimated out of fold; negative where some is gained.
     classes_ : ndarray of shape (n_classes,)
@@ -276,8 +113,16 @@ class CostCascadeClassifier(JudgedClassifiers):
     Notes
     -----
     One threshold on calibrated confidences serves for all classifiers. The cost of a row falls with
-    it, so that the least threshold that is allowed is the cheapest, whatever the costs are: they
-    say what is saved, and change no decision.
+    it, so that the least threshold that is allowed is the cheapest, whatever the costs are. They
+    decide which classifiers are worth asking at all, if they are given; measured ones do not, for
+    the cascade would depend on what else the machine was doing.
+
+    What is told of the examples is estimated by folds: the answers are of classifiers that have not
+    seen the example, and their confidences are calibrated on the answers to the other folds. The
+    threshold, and the classifiers that are asked, are then chosen on all of these examples, to
+    which ``expected_loss_`` and ``saving_`` refer: the estimates are optimistic by that choice, and
+    the standard error within ``max_loss`` is there to make up for it. With ``confidence`` nothing
+    is chosen.
 
     Examples
     --------
@@ -302,6 +147,7 @@ class CostCascadeClassifier(JudgedClassifiers):
 
     threshold_: float
     calibrators_: list[Any]
+    levels_: Integers
     answered_: Floats
     asked_: Floats
     costs_: Floats
@@ -371,31 +217,60 @@ class CostCascadeClassifier(JudgedClassifiers):
             for sure, is_right in zip(sureness, right[:-1], strict=True)
         ]
         confidence = np.empty((len(answers) - 1, len(units)))
-        for level, calibrator in enumerate(self.calibrators_):
-            confidence[level] = calibrator.predict(sureness[level])
+        for level, sure in enumerate(sureness):
+            confidence[level] = calibrate_by_others(sure, right[level], units.weights, splits)
         prospect = Prospect(confidence, right, units.weights)
-        self.threshold_ = (
-            prospect.least_threshold(float(self.max_loss))
-            if self.confidence is None
-            else float(self.confidence)
+        plan = make_plan(
+            prospect,
+            [float(one.predict([1.0])[0]) for one in self.calibrators_],
+            max_loss=float(self.max_loss),
+            confidence=None if self.confidence is None else float(self.confidence),
+            costs=None if self.costs is None else _floats(self.costs),
         )
-        self.answered_ = prospect.answered(self.threshold_)
-        self.asked_ = np.cumsum(self.answered_[::-1])[::-1]
-        self.expected_loss_ = float(prospect.losses(np.array([self.threshold_]))[0][0])
+        self.levels_, self.threshold_ = np.array(plan.levels), plan.threshold
+        self._foresee(prospect.of(plan.levels))
         self.costs_ = self._measure(units.table) if self.costs is None else _floats(self.costs)
         self.expected_cost_ = float((self.asked_ * self.costs_).sum())
         self.saving_ = 1.0 - self.expected_cost_ / float(self.costs_[-1])
+        if splits:
+            self._warn(plan.not_paid)
+
+    def _foresee(self, prospect: Prospect) -> None:
+        """What the levels that are asked would do to the examples."""
+        self.answered_, self.asked_ = np.zeros((2, len(self.estimators_)))
+        self.answered_[self.levels_] = prospect.answered(self.threshold_)
+        self.asked_[self.levels_] = prospect.asked(self.threshold_)
+        self.expected_loss_ = float(prospect.losses(np.array([self.threshold_]))[0][0])
+
+    def _warn(self, not_paid: Sequence[int]) -> None:
+        """Tell of a cascade that does not pay, in whole or in part."""
+        names = [name for name, one in self.named_estimators_.items() if not isinstance(one, str)]
+        if not_paid:
+            warn_user(
+                f"costs={self.costs!r}: {' and '.join(names[level] for level in not_paid)} would "
+                f"cost more than is saved with max_loss={self.max_loss}, and will not be asked."
+            )
+        if self.saving_ < (-_TOLERANCE if self.costs is None else -1e-12):
+            how = "measured" if self.costs is None else "given"
+            warn_user(
+                f"the cascade costs {-self.saving_:.0%} more than {names[-1]} alone, by the costs "
+                f"{how}: {self.costs_.tolist()}. Allow more max_loss or less confidence, or leave "
+                "out what is hardly cheaper."
+            )
 
     def _measure(self, table: Any) -> Floats:
         """Seconds for each row that it takes to ask each classifier."""
-        n_rows = min(table.shape[0], _ROWS)
-        rows = _safe_indexing(table, np.arange(n_rows))
+        # Always as many, for what a call costs besides its rows would hide what they cost.
+        rows = _safe_indexing(table, np.resize(np.arange(table.shape[0]), _ROWS))
         seconds = []
         for estimator in self.estimators_:
             ask(estimator, rows, self.classes_, "predict_proba")  # some compile at first
-            begin = time.perf_counter()
-            ask(estimator, rows, self.classes_, "predict_proba")
-            seconds.append(max(time.perf_counter() - begin, 1e-9) / n_rows)
+            times = []
+            for _ in range(_TIMES):
+                begin = time.perf_counter()
+                ask(estimator, rows, self.classes_, "predict_proba")
+                times.append(time.perf_counter() - begin)
+            seconds.append(max(min(times), 1e-9) / _ROWS)
         return np.array(seconds)
 
     # -- asking --------------------------------------------------------------------------------
@@ -406,9 +281,9 @@ class CostCascadeClassifier(JudgedClassifiers):
         n_rows = rows.shape[0]
         shares, levels = np.empty((n_rows, len(self.classes_))), np.empty(n_rows, np.int64)
         left = np.arange(n_rows)
-        for level, estimator in enumerate(self.estimators_):
+        for level in self.levels_:
             asked = rows if len(left) == n_rows else _safe_indexing(rows, left)
-            said = ask(estimator, asked, self.classes_, "predict_proba")
+            said = ask(self.estimators_[level], asked, self.classes_, "predict_proba")
             sure = np.ones(len(left), dtype=bool)
             if level < len(self.calibrators_):
                 confidence = self.calibrators_[level].predict(said.max(axis=1))

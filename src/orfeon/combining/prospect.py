@@ -1,0 +1,363 @@
+"""What a cascade of increasing cost would do to examples: who answers, what is lost and paid.
+
+How sure a classifier is becomes the probability that it is right, by isotonic regression. That of
+an example is learnt from the others, so that what is found at a threshold is about confidences that
+were not fitted to it.
+
+References
+----------
+Zadrozny and Elkan (2002). Transforming classifier scores into accurate multiclass probability
+estimates. KDD 2002, 694-699.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.isotonic import IsotonicRegression
+
+from orfeon.combining.out_of_fold import Split
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+def calibrate(sureness: Floats, right: Mask, weights: Floats) -> Any:
+    """Learn how often a classifier is right when it is so sure.
+
+    Parameters
+    ----------
+    sureness : ndarray of shape (n_rows,)
+        The probability that it gives to what it decides.
+    right : ndarray of bool of shape (n_rows,)
+        Whether it was right.
+    weights : ndarray of shape (n_rows,)
+        Weights of the examples.
+
+    Returns
+    -------
+    IsotonicRegression
+        A probability for each sureness, the higher the surer. One more example that is as sure as
+        the surest and wrong keeps it below 1: no number of examples makes certain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.combining.prospect import calibrate
+    >>> sureness = np.array([0.5, 0.6, 0.9, 0.9, 0.9])
+    >>> right = np.array([False, True, True, True, True])
+    >>> calibrate(sureness, right, np.ones(5)).predict([0.4, 0.6, 1.0])
+    array([0. , 0.8, 0.8])
+    """
+    return IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(
+        np.append(sureness, sureness.max()), np.append(right, False), np.append(weights, 1.0)
+    )
+
+
+def calibrate_by_others(
+    sureness: Floats, right: Mask, weights: Floats, splits: Sequence[Split]
+) -> Floats:
+    """How often a classifier is right when it is so sure, as the other folds tell.
+
+    Parameters
+    ----------
+    sureness, right, weights
+        As for :func:`calibrate`.
+    splits : sequence of Split
+        Folds; the examples of each are calibrated by those of all others.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Probabilities; 1 where there are no folds.
+
+    Examples
+    --------
+    A right example raises the confidence of others, not its own:
+
+    >>> import numpy as np
+    >>> from orfeon.combining.out_of_fold import splits_of
+    >>> from orfeon.combining.prospect import calibrate_by_others
+    >>> sureness, right = np.array([0.8, 0.7, 0.6]), np.array([True, False, False])
+    >>> calibrate_by_others(sureness, right, np.ones(3), splits_of(np.arange(3)))
+    array([0.  , 0.25, 0.  ])
+    """
+    confidence = np.ones(len(sureness))
+    for _, test in splits:
+        others = np.ones(len(sureness), dtype=bool)
+        others[test] = False
+        calibrator = calibrate(sureness[others], right[others], weights[others])
+        confidence[test] = calibrator.predict(sureness[test])
+    return confidence
+
+
+@dataclass(frozen=True, eq=False)
+class Prospect:
+    """What a cascade would do to examples, at any threshold.
+
+    Parameters
+    ----------
+    confidence : ndarray of shape (n_levels - 1, n_rows)
+        Calibrated confidence of each level but the last, which always answers.
+    right : ndarray of bool of shape (n_levels, n_rows)
+        Whether each level is right.
+    weights : ndarray of shape (n_rows,)
+        Weights of the examples.
+
+    Examples
+    --------
+    Of four examples the cheap level is sure of three, and right about two of these:
+
+    >>> import numpy as np
+    >>> from orfeon.combining.prospect import Prospect
+    >>> prospect = Prospect(
+    ...     np.array([[0.9, 0.9, 0.8, 0.5]]),
+    ...     np.array([[True, True, False, False], [True, True, True, False]]),
+    ...     np.ones(4),
+    ... )
+    >>> prospect.losses(np.array([0.0, 0.8, 0.9, 1.0]))[0]
+    array([0.25, 0.25, 0.  , 0.  ])
+    >>> prospect.least_threshold(0.0), prospect.answered(0.9)
+    (0.9, array([0.5, 0.5]))
+    """
+
+    confidence: Floats
+    right: Mask
+    weights: Floats
+
+    @property
+    def _surest(self) -> Floats:
+        """The greatest confidence of each level and those before it."""
+        return np.maximum.accumulate(self.confidence, axis=0)
+
+    def means(self, values: npt.NDArray[Any], thresholds: Floats) -> Floats:
+        """Weighted means of what the level that answers has, at some thresholds.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_levels, n_rows)
+            A value of each level for each example.
+        thresholds : ndarray of shape (n_thresholds,)
+            Confidences from which on a level answers.
+
+        Returns
+        -------
+        ndarray of shape (n_thresholds,)
+            Means.
+        """
+        weighted = self.weights * values
+        sums = np.full(len(thresholds), weighted[-1].sum())
+        for level, surest in enumerate(self._surest):
+            # What is sure enough by then does not come to the next level.
+            sums += _sum_from(surest, weighted[level] - weighted[level + 1], thresholds)
+        return np.asarray(sums / self.weights.sum())
+
+    def losses(self, thresholds: Floats) -> tuple[Floats, Floats]:
+        """Accuracy that is lost against the last level, at some thresholds.
+
+        Parameters
+        ----------
+        thresholds : ndarray of shape (n_thresholds,)
+            Confidences from which on a level answers.
+
+        Returns
+        -------
+        losses : ndarray of shape (n_thresholds,)
+            Differences of weighted accuracies.
+        errors : ndarray of shape (n_thresholds,)
+            Their standard errors.
+        """
+        lost = 1.0 * self.right[-1] - self.right
+        losses = self.means(lost, thresholds)
+        variances = np.maximum(self.means(lost**2, thresholds) - losses**2, 0.0)
+        return losses, np.sqrt(variances / self.weights.sum())
+
+    def least_threshold(self, max_loss: float) -> float:
+        """The least threshold at which the loss and its standard error are no more than allowed.
+
+        Parameters
+        ----------
+        max_loss : float
+            How much accuracy may be lost against the last level.
+
+        Returns
+        -------
+        float
+            The threshold: 1 where none but the last level may answer.
+        """
+        candidates = np.unique(np.append(self.confidence, [0.0, 1.0]))
+        losses, errors = self.losses(candidates)
+        allowed = losses + errors <= max_loss + 1e-12
+        allowed[-1] = True
+        return float(candidates[np.argmax(allowed)])
+
+    def levels(self, threshold: float) -> Integers:
+        """The level that answers each example.
+
+        Parameters
+        ----------
+        threshold : float
+            Confidence from which on a level answers.
+
+        Returns
+        -------
+        ndarray of int of shape (n_rows,)
+            Levels, from 0.
+        """
+        return np.asarray((self._surest < threshold).sum(axis=0))
+
+    def answered(self, threshold: float) -> Floats:
+        """Weighted share of the examples that each level answers.
+
+        Parameters
+        ----------
+        threshold : float
+            Confidence from which on a level answers.
+
+        Returns
+        -------
+        ndarray of shape (n_levels,)
+            Shares, which sum to 1.
+        """
+        sums = np.bincount(self.levels(threshold), self.weights, minlength=len(self.right))
+        return np.asarray(sums / self.weights.sum())
+
+    def asked(self, threshold: float) -> Floats:
+        """Weighted share of the examples that each level is asked about.
+
+        Parameters
+        ----------
+        threshold : float
+            Confidence from which on a level answers.
+
+        Returns
+        -------
+        ndarray of shape (n_levels,)
+            Shares, the first of which is 1.
+        """
+        return np.cumsum(self.answered(threshold)[::-1])[::-1]
+
+    def of(self, levels: Sequence[int]) -> Prospect:
+        """The same of some of the levels only.
+
+        Parameters
+        ----------
+        levels : sequence of int
+            Levels that are asked, in their order; the last of all is among them.
+
+        Returns
+        -------
+        Prospect
+            Without the others.
+        """
+        kept = list(levels)
+        return Prospect(self.confidence[kept[:-1]], self.right[kept], self.weights)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which levels of a cascade are asked, and from which confidence on they answer.
+
+    Parameters
+    ----------
+    levels : tuple of int
+        Levels that are asked, in their order.
+    threshold : float
+        Confidence from which on one of them answers.
+    not_paid : tuple of int, default=()
+        Levels that could answer, and cost more than they save.
+    """
+
+    levels: tuple[int, ...]
+    threshold: float
+    not_paid: tuple[int, ...] = ()
+
+
+def make_plan(
+    prospect: Prospect,
+    highest: Sequence[float],
+    *,
+    max_loss: float,
+    confidence: float | None = None,
+    costs: Floats | None = None,
+) -> Plan:
+    """The cheapest cascade that is allowed.
+
+    Parameters
+    ----------
+    prospect : Prospect
+        What all levels say of examples.
+    highest : sequence of float
+        The greatest confidence that each level but the last can have.
+    max_loss : float
+        How much accuracy may be lost against the last level.
+    confidence : float, optional
+        The threshold, in place of the least at which no more is lost.
+    costs : ndarray of shape (n_levels,), optional
+        Costs of asking. As long as the cascade costs more than its last level alone, that level is
+        left out without which it costs least; not where ``confidence`` is given.
+
+    Returns
+    -------
+    Plan
+        The levels, without those that can never be sure enough, and the threshold.
+
+    Examples
+    --------
+    The first of two levels may answer half of the examples:
+
+    >>> import numpy as np
+    >>> from orfeon.combining.prospect import Prospect, make_plan
+    >>> right = np.array([[True, True, False, False], [True, True, True, False]])
+    >>> prospect = Prospect(np.array([[0.9, 0.9, 0.8, 0.5]]), right, np.ones(4))
+    >>> make_plan(prospect, [0.9], max_loss=0.0, costs=np.array([1.0, 10.0]))
+    Plan(levels=(0, 1), threshold=0.9, not_paid=())
+    >>> make_plan(prospect, [0.9], max_loss=0.0, costs=np.array([9.0, 10.0]))
+    Plan(levels=(1,), threshold=1.0, not_paid=(0,))
+    """
+
+    def settle(levels: tuple[int, ...]) -> Plan:
+        while True:
+            threshold = 1.0  # where none but the last is left
+            if confidence is not None:
+                threshold = confidence
+            elif len(levels) > 1:
+                threshold = prospect.of(levels).least_threshold(max_loss)
+            able = tuple(one for one in levels[:-1] if highest[one] >= threshold)
+            if able == levels[:-1]:
+                return Plan(levels, threshold)
+            levels = (*able, levels[-1])
+
+    def cost(plan: Plan) -> float:
+        asked = prospect.of(plan.levels).asked(plan.threshold)
+        return float(asked @ np.asarray(costs)[list(plan.levels)])
+
+    plan, not_paid = settle(tuple(range(len(prospect.right)))), set[int]()
+    if costs is None or confidence is not None:
+        return plan
+    while cost(plan) > costs[-1] * (1 + 1e-12):
+        fewer = [
+            settle(tuple(level for level in plan.levels if level != out))
+            for out in plan.levels[:-1]
+        ]
+        best = min(fewer, key=cost)
+        answered = prospect.of(plan.levels).answered(plan.threshold)
+        not_paid |= {
+            level
+            for level, share in zip(plan.levels, answered, strict=True)
+            if share > 0 and level not in best.levels
+        }
+        plan = best
+    return Plan(plan.levels, plan.threshold, tuple(sorted(not_paid)))
+
+
+def _sum_from(values: Floats, weights: Floats, thresholds: Floats) -> Floats:
+    """Sums of the weights of values that reach each threshold."""
+    order = np.argsort(values, kind="stable")
+    sums = np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)
+    return sums[np.searchsorted(values[order], thresholds)]
