@@ -61,6 +61,14 @@ def test_new_figures_make_room_for_their_texts():
     assert axes_for("A picture", given, (3.0, 2.0)) is given
 
 
+def test_what_is_no_axes_is_refused():
+    with pytest.raises(TypeError, match="ax is of type str; matplotlib Axes are needed"):
+        inspection.CondorcetDisplay.from_member_errors(ax="x")
+    several = pyplot.subplots(1, 2)[1]
+    with pytest.raises(TypeError, match=r"type ndarray; .* choose one, such as ax\[0\]"):
+        inspection.CondorcetDisplay.from_member_errors(ax=several)
+
+
 def test_without_matplotlib_the_data_are_there_and_the_error_says_what_to_install():
     script = """
 import sys

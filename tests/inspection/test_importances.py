@@ -249,7 +249,8 @@ def test_names_are_those_of_the_columns():
         assert importances(model.fit(table, y)).names == ("a", "b", "c")
     pruned = PrunedClassifier(BaggingClassifier(n_estimators=9), random_state=0).fit(table, y)
     assert importances(pruned).names == ("a", "b", "c")
-    found = importances(pruned, table, y, kind="permutation", on="examples", random_state=0)
+    with pytest.warns(UserWarning, match="was trained on these examples"):
+        found = importances(pruned, table, y, kind="permutation", on="examples", random_state=0)
     assert found.mean.argmax() == 1
 
 
@@ -264,7 +265,9 @@ def test_what_cannot_be_measured_is_refused(forest):
         importances(RandomForestClassifier())
     with pytest.raises(ValueError, match="X and y are missing"):
         importances(forest, kind="permutation")
-    with pytest.raises(TypeError, match="of type SVC, and no ensemble of trees of ours"):
+    with pytest.raises(
+        TypeError, match="of type SVC, and no fitted ensemble whose members can be asked"
+    ):
         importances(SVC().fit(X, y), X, y, kind="permutation", on="out_of_bag")
     extra = ExtraTreesClassifier(n_estimators=3, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="has no out-of-bag examples"):
@@ -336,3 +339,54 @@ def test_the_picture_fits_the_width_of_a_column_and_of_a_page(width, forest):
     box = figure.get_tightbbox()
     assert box.x0 > -0.05
     assert box.x1 < width + 0.05
+
+
+# -- what was not seen -----------------------------------------------------------------------------
+
+
+def test_scikit_learns_forests_and_pruned_ones_are_asked_out_of_bag():
+    from orfeon import prune
+    from orfeon.datasets import TwoNorm
+
+    X, y = TwoNorm().sample(200, random_state=0)
+    theirs = TheirForest(51, random_state=0).fit(X, y)
+    found = importances(theirs, X, y, kind="permutation", random_state=0)
+    assert found.on == "out_of_bag"
+    assert found.each.shape == (51, 20)
+    forest = RandomForestClassifier(51, random_state=0).fit(X, y)
+    few = prune(forest, X, y, keep=list(range(0, 51, 2)))
+    assert importances(few, X, y, kind="permutation", random_state=0).on == "out_of_bag"
+    shown = ImportanceDisplay(found).plot()
+    assert shown.ax_.get_title().startswith("Importance by permutation, out of bag")
+
+
+def test_each_member_is_asked_about_what_it_did_not_see():
+    from orfeon.adapters import adapt
+    from orfeon.datasets import TwoNorm
+    from orfeon.inspection._member_permutations import permuted_members
+
+    X, y = TwoNorm().sample(60, random_state=0)
+    forest = TheirForest(7, random_state=0).fit(X, y)
+    members = adapt(forest)
+    found = permuted_members(
+        members, X, y, np.ones(60), members.out_of_bag(X, y), 1, np.random.default_rng(3)
+    )
+    shuffled = np.random.default_rng(3).permutation(60)
+    for tree, drawn, row in zip(forest.estimators_, forest.estimators_samples_, found, strict=True):
+        unseen = np.setdiff1d(np.arange(60), drawn)
+        for column in (0, 7, 19):
+            changed = X.copy()
+            changed[:, column] = X[shuffled, column]
+            wrong = [(tree.predict(rows[unseen]) != y[unseen]).mean() for rows in (changed, X)]
+            assert row[column] == pytest.approx(wrong[0] - wrong[1], abs=1e-12)
+
+
+def test_the_training_set_of_an_ensemble_that_leaves_nothing_out_has_a_warning():
+    from orfeon import AdaBoostClassifier
+    from orfeon.datasets import TwoNorm
+
+    X, y = TwoNorm().sample(100, random_state=0)
+    boosted = AdaBoostClassifier(n_estimators=5, random_state=0).fit(X, y)
+    with pytest.warns(UserWarning, match="AdaBoostClassifier was trained on these examples"):
+        assert importances(boosted, X, y, kind="permutation", random_state=0).on == "examples"
+    assert importances(boosted, X[:50], y[:50], kind="permutation", n_repeats=2).on == "examples"

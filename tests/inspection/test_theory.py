@@ -275,3 +275,8 @@ def test_the_names_of_the_package_resolve():
     assert dir(orfeon.inspection) == sorted(orfeon.inspection.__all__)
     with pytest.raises(AttributeError, match="nothing_like_it"):
         orfeon.inspection.nothing_like_it  # noqa: B018
+
+
+def test_friedmans_definition_is_found_by_its_function():
+    with pytest.raises(ValueError, match=r"That of Friedman is friedman_decomposition\(\)\."):
+        orfeon.inspection.bias_variance_decomposition([[0, 1]], [0, 1], definition="friedman")

@@ -58,9 +58,12 @@ def axes_for(who: str, ax: Any, size: tuple[float, float]) -> Any:
     True
     >>> matplotlib.pyplot.close(ax.figure)
     """
-    if ax is not None:
-        return ax
-    return new_figure(who, size).add_subplot()
+    if ax is None:
+        return new_figure(who, size).add_subplot()
+    if not hasattr(ax, "transAxes"):
+        hint = "; pyplot.subplots gives several: choose one, such as ax[0]" * hasattr(ax, "shape")
+        raise TypeError(f"ax is of type {type(ax).__name__}; matplotlib Axes are needed{hint}.")
+    return ax
 
 
 def new_figure(who: str, size: tuple[float, float]) -> Any:

@@ -61,7 +61,7 @@ def make_room(ax: Any) -> None:
 
 
 def fitting_rows(ax: Any, n_rows: int, beside: float) -> int:
-    """How many rows of names have room beside each other's axes.
+    """How many rows of names have room beside the axes.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ def fitting_rows(ax: Any, n_rows: int, beside: float) -> int:
     --------
     >>> from matplotlib.figure import Figure
     >>> from orfeon.inspection._fitting import fitting_rows
-    >>> fitting_rows(Figure(figsize=(3.5, 2.6)).add_subplot(), 20, 1.1)
-    12
+    >>> fitting_rows(Figure(figsize=(3.5, 3.5)).add_subplot(), 30, 1.1)
+    19
     """
     return min(n_rows, max(3, int((_part(ax)[1] - 72.0 * beside) / _LINE)))
 

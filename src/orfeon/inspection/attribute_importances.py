@@ -10,6 +10,7 @@ Breiman (2001). Random forests. Machine Learning 45(1), 5-32.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -25,6 +26,8 @@ from orfeon.forest import Forest
 from orfeon.importance import impurity_importances
 from orfeon.inspection._figure import axes_for, inches, put_title
 from orfeon.inspection._fitting import fitting_rows, make_room
+from orfeon.inspection._member_permutations import permuted_members
+from orfeon.inspection._reading import read_weights
 from orfeon.inspection._texts import in_lines, plain, small_size
 from orfeon.members import EstimatorMembers
 from orfeon.permutation import oob_permutation_importances
@@ -107,8 +110,9 @@ def importances(
     on : {"auto", "out_of_bag", "examples"}, default="auto"
         For permutations: whether each tree is asked about the training examples that it did not
         see, or the whole model about the examples given, by scikit-learn's
-        ``permutation_importance``. "auto" is out-of-bag where trees of ours left some of these
-        examples out in training.
+        ``permutation_importance``. "auto" is out-of-bag where members left some of these examples
+        out in training, as far as :mod:`orfeon.adapters` knows; there is a warning where an
+        ensemble of ours was trained on all of them.
     sample_weight : array of shape (n_rows,), optional
         Weights of the examples, for out-of-bag those given to ``fit``.
     n_repeats : int, optional
@@ -161,6 +165,7 @@ def importances(
     out = None if on == "examples" else _left_out(ensemble, X, y, sample_weight, on)
     if out is not None:
         return _out_of_bag(ensemble, X, y, sample_weight, out, n_repeats or 1, random_state)
+    _warn_of_training_set(ensemble, X, y, sample_weight)
     from sklearn.inspection import permutation_importance
 
     is_regression = not is_classifier(ensemble)
@@ -295,20 +300,25 @@ def _of_trees(forest: Forest, criterion: str) -> Floats:
 
 
 def _left_out(ensemble: Any, X: Any, y: Any, sample_weight: Any, on: On) -> Mask | None:
-    """Which examples each tree did not see; None where that is not known, and need not be."""
-    if not isinstance(ensemble, Ensemble) or not isinstance(ensemble.members_, Forest):
-        if on == "auto":
-            return None
-        raise TypeError(
-            f"ensemble is of type {type(ensemble).__name__}, and no ensemble of trees of ours; use "
-            'on="examples", with examples that it was not trained on.'
-        )
+    """Which examples each member did not see; None where that is not known, and need not be."""
     try:
         return adapt(ensemble).out_of_bag(X, column_or_1d(y), sample_weight)
     except (TypeError, ValueError):  # each saw all of them, or they are not the training set
         if on == "auto":
             return None
         raise
+
+
+def _warn_of_training_set(ensemble: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    from orfeon.ensembles.training_set import was_trained_on
+
+    if was_trained_on(ensemble, X, y, sample_weight):
+        warnings.warn(
+            f"{type(ensemble).__name__} was trained on these examples, of which it knows more than "
+            "of new ones: importances by permutation are not to be trusted. Give examples that "
+            "were set aside.",
+            stacklevel=3,
+        )
 
 
 def _out_of_bag(
@@ -320,8 +330,19 @@ def _out_of_bag(
     n_repeats: int,
     random_state: RandomState,
 ) -> Importances:
-    """What shuffling costs each tree on the examples that it did not see."""
+    """What shuffling costs each member on the examples that it did not see."""
     target = column_or_1d(y)
+    if not isinstance(ensemble, Ensemble) or not isinstance(ensemble.members_, Forest):
+        weights = read_weights(sample_weight, len(target))
+        members = adapt(ensemble)
+        if members.classes is not None:
+            target = class_codes(target, members.classes)
+        sequence = branch(seed_sequence(random_state), Purpose.LOOKING)
+        each = permuted_members(
+            members, X, target, weights, out, n_repeats, np.random.default_rng(sequence)
+        )
+        taken = ~np.isnan(each).any(axis=1)
+        return _summary(ensemble, X, each, each[taken].mean(axis=0), None, "out_of_bag")
     rows = ensemble._encode(X)
     check_length(target, len(rows))
     weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
@@ -371,7 +392,7 @@ class ImportanceDisplay:
     >>> forest = RandomForestClassifier(random_state=0).fit(X, y)
     >>> display = ImportanceDisplay.from_estimator(forest, X, y, kind="permutation", n_shown=5)
     >>> display.ax_.get_title()
-    'Importance by permutation (5 of 21 shown)'
+    'Importance by permutation, out of bag (5 of 21 shown)'
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
@@ -460,7 +481,8 @@ class ImportanceDisplay:
         room = 72 * 0.85 * inches(self.figure_)[0]
         ax.set_xlabel(in_lines(self._label(is_known), room, small_size()), fontsize="small")
         shown = f" ({n} of {len(data.mean)} shown)" if n < len(data.mean) else ""
-        put_title(ax, f"Importance by {data.kind}{shown}")
+        where = {"splits": "", "out_of_bag": ", out of bag", "examples": ", examples given"}
+        put_title(ax, f"Importance by {data.kind}{where[data.on]}{shown}")
         make_room(self.ax_)
         return self
 

@@ -150,4 +150,5 @@ def check_definition(definition: Any) -> None:
     """
     if definition not in get_args(Definition):
         names = ", ".join(repr(name) for name in get_args(Definition))
-        raise ValueError(f"definition={definition!r} is not allowed; use one of {names}.")
+        own = " That of Friedman is friedman_decomposition()." * (definition == "friedman")
+        raise ValueError(f"definition={definition!r} is not allowed; use one of {names}.{own}")
