@@ -255,4 +255,3 @@ def test_several_outputs_and_unknown_classes_are_refused():
     for method, what in (("predict", "decides for"), ("predict_proba", "knows")):
         with pytest.raises(ValueError, match=f"CARTClassifier {what} 'z', which is not among"):
             ask(tree, X, np.array(["a", "b"]), method)
-

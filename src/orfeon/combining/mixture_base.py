@@ -98,8 +98,10 @@ _TEXTS = {
 """,
     "notes": """
     Inputs are standardised. Weights of the examples multiply their log-likelihood: 0 is absence, 2
-    is two copies, and neither the order of the rows nor how copies are written down changes a bit.
-    Fractions are taken relative to their mean.
+    is two copies, and neither the order of the rows nor how copies are written down changes a bit
+    of what is learnt. What is predicted for a row may differ in the last bits with the rows that
+    are asked about beside it, as products of matrices do. Fractions are taken relative to their
+    mean.
 
     Experts of trees and other learners that can fit anything are at once responsible for all of
     what they were given first: mixtures are for simple experts.

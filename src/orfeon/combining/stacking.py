@@ -135,7 +135,12 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
     -----
     Whole-number weights are copies, which no learner can tell from repeated rows; copies of one
     example are in the same fold, unless splits are given. Classifiers that take no weights are
-    refused with fractional ones. Where all examples have one class, nothing is stacked.
+    refused with fractional ones. Where all examples have one class, nothing is stacked. Where there
+    are so few that no two classes were told by models that had met them, the answer is the mean of
+    the models. The probabilities of a row may differ in the last bits with the rows beside it.
+
+    Fitted classifiers are to be new to the examples. Ensembles of orfeon know what they were fitted
+    to, and are refused if it was these; of others only that is noticed if they make no error.
 
     Members of one ensemble are much alike, and their vote is hard to beat: the answer of one that
     saw an example is replaced by the mean of those that did not, and the penalty of the default
