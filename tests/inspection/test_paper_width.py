@@ -302,6 +302,9 @@ def test_pictures_fit_columns_and_pages(name: str, size: tuple[float, float]) ->
         assert outside(figure) == []
         assert over_each_other(ax) == []
         assert min(text.get_fontsize() for text in drawn_texts(figure)) >= SMALLEST
+        place, label = ax.get_window_extent(), ax.yaxis.label.get_window_extent()
+        if ax.get_ylabel():
+            assert place.y0 < label.y0 + label.height / 2 < place.y1
         width, height = ax.get_window_extent().size / figure.dpi
         assert height >= HEIGHT * size[1]
         # Squares are as wide as they are high.

@@ -193,8 +193,9 @@ def _move(ax: Any) -> None:
     label = ax.xaxis.label
     label.set_x(middle if label.get_window_extent().width > place.width else 0.5)
     side = ax.yaxis.label
-    if side.get_window_extent().height > place.height and side.get_va() != "top":
-        side.set_y((0.5 * (figure.y0 + figure.y1) - place.y0) / place.height)
+    if side.get_ha() == "center":  # and is not put at an end of the axis
+        height = (0.5 * (figure.y0 + figure.y1) - place.y0) / place.height
+        side.set_y(height if side.get_window_extent().height > place.height else 0.5)
     legend = ax.get_legend()
     if legend is not None and hasattr(legend, "written"):
         from matplotlib.transforms import ScaledTranslation
