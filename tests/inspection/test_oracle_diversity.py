@@ -210,7 +210,7 @@ def test_error_curves_by_counting_votes(case, data):
     found = error_curves(**given_to_library(*case), orders={"mine": list(mine)}, out_of_bag=False)
     classes = "abcde"
     for name, places in ("own order", range(len(votes))), ("mine", mine):
-        errors = found[name, "training"].errors
+        errors = found[name, "these examples"].errors
         for size in range(1, len(votes) + 1):
             wrong, total = Fraction(0), Fraction(0)
             for i, weight in enumerate(weights):

@@ -95,7 +95,7 @@ def test_gradient_boosting_is_sent_to_its_error_curves(function, gradients, data
         assert words.startswith(start)
         assert words.endswith("error_curves() follows it stage by stage.")
         assert not re.search("chosen|selection|order|left out|iterations", words)
-        assert len(inspection.error_curves(model, *data)["own order", "training"]) == 3
+        assert len(inspection.error_curves(model, *data)["own order", "these examples"]) == 3
 
 
 def test_other_ensembles_whose_members_do_not_vote_are_told_why(data, gradients):
