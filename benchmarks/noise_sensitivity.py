@@ -26,7 +26,7 @@ from benchmarks.means import Mean
 from benchmarks.selection_sets import mean_difference
 from orfeon.datasets import problem
 from orfeon.study import PairedDifference, paired_difference
-from orfeon.study.runs import error_percent
+from orfeon.study.reproducing.runs import error_percent
 
 PROBLEMS = ("twonorm", "threenorm", "waveform")
 SHARES = (0.0, 0.05, 0.1, 0.2)

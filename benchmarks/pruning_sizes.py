@@ -38,7 +38,7 @@ from orfeon.study import (
     paired_difference,
     published_sizes,
 )
-from orfeon.study.ordered_bagging import class_codes
+from orfeon.study.reproducing.ordered_bagging import class_codes
 
 #: Sizes of the training and test sets, and the seeds of the fits, are those of this table.
 TABLE = "martinez-5.8"

@@ -27,7 +27,7 @@ from orfeon.study import (
     paired_difference,
     published_sizes,
 )
-from orfeon.study.runs import error_percent
+from orfeon.study.reproducing.runs import error_percent
 
 #: Real problems of different sizes, and a synthetic one.
 DATASETS = ("waveform", "diabetes", "vehicle", "heart", "sonar", "ionosphere")

@@ -1,26 +1,26 @@
 """Studies: published tables, the splits they rest on, and their reproduction."""
 
-from orfeon.study.comparison import (
+from orfeon.study.data import FOLDER_VARIABLE, DataSet, data_file, has_data_file, read_data
+from orfeon.study.reproducing.comparison import (
     Comparison,
     PairedDifference,
     comparison_table,
     paired_difference,
     summary,
 )
-from orfeon.study.conclusions import Standing, ordering_conclusions, ordering_standings
-from orfeon.study.curve import Curve, best_size
-from orfeon.study.data import FOLDER_VARIABLE, DataSet, data_file, has_data_file, read_data
-from orfeon.study.designs import CrossValidation, RandomSplits
-from orfeon.study.fold_outcome import FoldOutcome
-from orfeon.study.folds import Folds, deal_folds
-from orfeon.study.partitions import Partition, Partitions, is_synthetic, split_rows
-from orfeon.study.perceptron_conclusions import (
+from orfeon.study.reproducing.conclusions import Standing, ordering_conclusions, ordering_standings
+from orfeon.study.reproducing.curve import Curve, best_size
+from orfeon.study.reproducing.designs import CrossValidation, RandomSplits
+from orfeon.study.reproducing.fold_outcome import FoldOutcome
+from orfeon.study.reproducing.folds import Folds, deal_folds
+from orfeon.study.reproducing.partitions import Partition, Partitions, is_synthetic, split_rows
+from orfeon.study.reproducing.perceptron_conclusions import (
     boosting_conclusions,
     mean_differences,
     selection_conclusions,
 )
-from orfeon.study.protocols import PROTOCOLS
-from orfeon.study.published import (
+from orfeon.study.reproducing.protocols import PROTOCOLS
+from orfeon.study.reproducing.published import (
     Kept,
     PublishedCell,
     Sizes,
@@ -33,9 +33,9 @@ from orfeon.study.published import (
     published_sizes,
     read_config,
 )
-from orfeon.study.records import Record, RecordStore
-from orfeon.study.reproduction import NothingToRunError, Reproduction, reproduce
-from orfeon.study.runs import Cell, Protocol, Run
+from orfeon.study.reproducing.records import Record, RecordStore
+from orfeon.study.reproducing.reproduction import NothingToRunError, Reproduction, reproduce
+from orfeon.study.reproducing.runs import Cell, Protocol, Run
 
 __all__ = [
     "FOLDER_VARIABLE",

@@ -22,7 +22,7 @@ from orfeon.study import (
     published_cells,
     reproduce,
 )
-from orfeon.study.reproduction import QUICK_MEMBERS, QUICK_SPLITS
+from orfeon.study.reproducing.reproduction import QUICK_MEMBERS, QUICK_SPLITS
 
 
 def _names(text: str) -> list[str]:

@@ -9,20 +9,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from orfeon.study.comparison import (
+from orfeon.study.data import HOW_TO_NAME_IT
+from orfeon.study.reproducing.comparison import (
     Comparison,
     PairedDifference,
     comparison_table,
     paired_difference,
     summary,
 )
-from orfeon.study.curve import Curve, best_size
-from orfeon.study.data import HOW_TO_NAME_IT
-from orfeon.study.designs import Problem
-from orfeon.study.fold_outcome import METRICS, FoldOutcome
-from orfeon.study.partitions import Partition
-from orfeon.study.protocols import PROTOCOLS
-from orfeon.study.published import (
+from orfeon.study.reproducing.curve import Curve, best_size
+from orfeon.study.reproducing.designs import Problem
+from orfeon.study.reproducing.fold_outcome import METRICS, FoldOutcome
+from orfeon.study.reproducing.partitions import Partition
+from orfeon.study.reproducing.protocols import PROTOCOLS
+from orfeon.study.reproducing.published import (
     ERROR,
     Kept,
     PublishedCell,
@@ -31,8 +31,8 @@ from orfeon.study.published import (
     published_folds,
     read_config,
 )
-from orfeon.study.records import Key, Record, RecordStore
-from orfeon.study.runs import Cell, Protocol, Result, Run
+from orfeon.study.reproducing.records import Key, Record, RecordStore
+from orfeon.study.reproducing.runs import Cell, Protocol, Result, Run
 
 QUICK_SPLITS = 2
 QUICK_MEMBERS = 100
@@ -50,7 +50,7 @@ class NothingToRunError(FileNotFoundError):
     >>> reproduce("cantador-6.3.1", quick=True, data="no/such/folder")
     Traceback (most recent call last):
     ...
-    orfeon.study.reproduction.NothingToRunError: Nothing to run: none of the data sets ...
+    orfeon.study.reproducing.reproduction.NothingToRunError: Nothing to run: ...
     """
 
 

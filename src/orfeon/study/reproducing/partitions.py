@@ -17,7 +17,7 @@ import numpy.typing as npt
 from orfeon.datasets import list_problems, problem
 from orfeon.datasets._problem import ClassificationProblem
 from orfeon.study.data import DataSet, data_file, has_data_file, read_data
-from orfeon.study.published import Sizes
+from orfeon.study.reproducing.published import Sizes
 
 
 class Partition(NamedTuple):
@@ -76,7 +76,7 @@ def seeded(name: str, number: int) -> np.random.Generator:
 
     Examples
     --------
-    >>> from orfeon.study.partitions import seeded
+    >>> from orfeon.study.reproducing.partitions import seeded
     >>> [int(seeded("wine", 3).integers(1000)) for _ in range(3)]
     [70, 70, 70]
     """

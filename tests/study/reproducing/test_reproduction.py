@@ -31,7 +31,7 @@ from orfeon.study import (
     reproduce,
 )
 from orfeon.study import reproduction as module
-from orfeon.study.protocols import _first_members
+from orfeon.study.reproducing.protocols import _first_members
 
 SMALL = {"datasets": ["waveform"], "methods": ["igp_tree"]}
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from orfeon.study.comparison import PairedDifference, paired_difference
-from orfeon.study.published import PublishedCell, published_cells, published_shares
+from orfeon.study.reproducing.comparison import PairedDifference, paired_difference
+from orfeon.study.reproducing.published import PublishedCell, published_cells, published_shares
 from orfeon.study.text import aligned
 
 if TYPE_CHECKING:
-    from orfeon.study.reproduction import Reproduction
+    from orfeon.study.reproducing.reproduction import Reproduction
 
 #: A difference is clear beyond this many of its standard errors.
 _CLEAR = 2.0

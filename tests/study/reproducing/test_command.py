@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.study.unbalanced import quick_methods, write_problems
+from tests.study.reproducing.unbalanced import quick_methods, write_problems
 
 from orfeon.study import FOLDER_VARIABLE, PROTOCOLS
 from orfeon.study.__main__ import main
@@ -37,7 +37,7 @@ def test_the_command_prints_a_table_and_keeps_the_results(tmp_path):
 
 
 def test_conclusions_follow_the_table_of_ordered_bagging(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr("orfeon.study.reproduction.QUICK_MEMBERS", 20)
+    monkeypatch.setattr("orfeon.study.reproducing.reproduction.QUICK_MEMBERS", 20)
     options = f"--quick --splits 1 --datasets twonorm,waveform --out {tmp_path / 'out.jsonl'}"
     main(["martinez-5.8", *options.split()])
     table, _, below = capsys.readouterr().out.partition("On how many of 2 data sets a cell is")

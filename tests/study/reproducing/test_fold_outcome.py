@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from orfeon.study import FoldOutcome, Partition
-from orfeon.study.fold_outcome import METRICS
+from orfeon.study.reproducing.fold_outcome import METRICS
 
 FOLDS = [FoldOutcome(1, 2, 9, 10, 100), FoldOutcome(3, 3, 4, 8, 101)]
 

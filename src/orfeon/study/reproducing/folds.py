@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.study.data import DataSet, data_file, has_data_file, read_data
-from orfeon.study.fold_outcome import NEGATIVE, POSITIVE
-from orfeon.study.partitions import Partition, seeded
+from orfeon.study.reproducing.fold_outcome import NEGATIVE, POSITIVE
+from orfeon.study.reproducing.partitions import Partition, seeded
 
 
 def deal_folds(

@@ -11,8 +11,8 @@ import pytest
 from orfeon import BaggingClassifier, CARTClassifier, order
 from orfeon.study import PROTOCOLS, Partition, Partitions, Record, Sizes, published_cells, reproduce
 from orfeon.study import reproduction as module
-from orfeon.study.ordered_bagging import ORDERED_BAGGING, ORDERED_POOLS, class_codes
-from orfeon.study.runs import Cell
+from orfeon.study.reproducing.ordered_bagging import ORDERED_BAGGING, ORDERED_POOLS, class_codes
+from orfeon.study.reproducing.runs import Cell
 
 MEMBERS = 20
 SMALL = {"datasets": ["twonorm"], "n_splits": 2, "quick": True}

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.study.curve import Curve
-from orfeon.study.designs import Design
-from orfeon.study.fold_outcome import FoldOutcome
-from orfeon.study.partitions import Partition
-from orfeon.study.published import read_config
+from orfeon.study.reproducing.curve import Curve
+from orfeon.study.reproducing.designs import Design
+from orfeon.study.reproducing.fold_outcome import FoldOutcome
+from orfeon.study.reproducing.partitions import Partition
+from orfeon.study.reproducing.published import read_config
 
 if TYPE_CHECKING:
-    from orfeon.study.reproduction import Reproduction
+    from orfeon.study.reproducing.reproduction import Reproduction
 
 
 class Cell(NamedTuple):
@@ -190,7 +190,7 @@ def error_percent(predictions: npt.ArrayLike, y: npt.ArrayLike) -> float:
 
     Examples
     --------
-    >>> from orfeon.study.runs import error_percent
+    >>> from orfeon.study.reproducing.runs import error_percent
     >>> error_percent([0, 1, 1, 1], [0, 1, 1, 0])
     25.0
     """

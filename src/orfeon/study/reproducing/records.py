@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orfeon.study.curve import Curve
-from orfeon.study.fold_outcome import FoldOutcome
-from orfeon.study.published import config_text
+from orfeon.study.reproducing.curve import Curve
+from orfeon.study.reproducing.fold_outcome import FoldOutcome
+from orfeon.study.reproducing.published import config_text
 
 Key = tuple[str, str, str, str, int, int]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from orfeon.study.partitions import Partition
+from orfeon.study.reproducing.partitions import Partition
 
 #: The class of interest, which is the smaller one, and all others.
 POSITIVE, NEGATIVE = "positive", "negative"
@@ -152,7 +152,7 @@ def g_of_mean_accuracies(folds: Sequence[FoldOutcome]) -> float:
     Examples
     --------
     >>> from orfeon.study import FoldOutcome
-    >>> from orfeon.study.fold_outcome import g_of_mean_accuracies
+    >>> from orfeon.study.reproducing.fold_outcome import g_of_mean_accuracies
     >>> g_of_mean_accuracies([FoldOutcome(0, 2, 8, 8, 90), FoldOutcome(2, 2, 8, 8, 90)])
     70.7106781187
     """

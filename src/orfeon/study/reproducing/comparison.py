@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orfeon.study.published import ERROR, Kept, PublishedCell, config_text
+from orfeon.study.reproducing.published import ERROR, Kept, PublishedCell, config_text
 from orfeon.study.text import aligned
 
 #: Percentage points by which two means may always differ.

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import NamedTuple
 
-#: The measure of most tables; the others are those of `orfeon.study.fold_outcome`.
+#: The measure of most tables; the others are those of `orfeon.study.reproducing.fold_outcome`.
 ERROR = "error"
 
 
@@ -379,7 +379,9 @@ def _of_problems(table: str, metric: str) -> dict[str, float]:
 
 def _rows(table: str) -> list[dict[str, str]]:
     name = table.replace("-", "_").replace(".", "_")
-    with (files("orfeon.study") / "tables" / f"{name}.csv").open(encoding="utf-8") as file:
+    with (files("orfeon.study.reproducing") / "tables" / f"{name}.csv").open(
+        encoding="utf-8"
+    ) as file:
         return list(csv.DictReader(file))
 
 

@@ -26,9 +26,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import orfeon
-from orfeon.study.fold_outcome import FoldOutcome
-from orfeon.study.partitions import Partition
-from orfeon.study.runs import Build, Cell, Results, Run
+from orfeon.study.reproducing.fold_outcome import FoldOutcome
+from orfeon.study.reproducing.partitions import Partition
+from orfeon.study.reproducing.runs import Build, Cell, Results, Run
 
 _SELECTION = "cantador-6.3.1"
 _ADABOOST, _BOOSTED_ACCURACIES, _BOOSTED_G = "cantador-6.4.1", "cantador-6.4.2", "cantador-6.4.3"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from orfeon.study.comparison import Comparison
-from orfeon.study.published import config_text
+from orfeon.study.reproducing.comparison import Comparison
+from orfeon.study.reproducing.published import config_text
 from orfeon.study.text import aligned
 
 _WHOLE = "bagging"

@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 import orfeon
 from orfeon.ordering.orientation import NEAR_DIAGONAL
-from orfeon.study.curve import Curve
-from orfeon.study.partitions import Partition
-from orfeon.study.runs import Cell, Results, Run, error_percent
+from orfeon.study.reproducing.curve import Curve
+from orfeon.study.reproducing.partitions import Partition
+from orfeon.study.reproducing.runs import Cell, Results, Run, error_percent
 
 #: Shares of the members that are kept, in percent.
 _SHARES = (10, 20, 40)
@@ -57,7 +57,7 @@ def class_codes(ensemble: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     --------
     >>> import numpy as np
     >>> from orfeon import CARTClassifier
-    >>> from orfeon.study.ordered_bagging import class_codes
+    >>> from orfeon.study.reproducing.ordered_bagging import class_codes
     >>> tree = CARTClassifier().fit([[0.0], [1.0]], ["a", "c"])
     >>> class_codes(tree, np.array(["c", "b"]))
     array([1, 2])

@@ -7,9 +7,9 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from orfeon.study.folds import Folds
-from orfeon.study.partitions import Partition, Partitions
-from orfeon.study.published import published_folds, published_sizes
+from orfeon.study.reproducing.folds import Folds
+from orfeon.study.reproducing.partitions import Partition, Partitions
+from orfeon.study.reproducing.published import published_folds, published_sizes
 
 _Folder = str | os.PathLike[str] | None
 

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
-from tests.study.unbalanced import quick_methods, write_problems
+from tests.study.reproducing.unbalanced import quick_methods, write_problems
 
 from orfeon import ParallelPerceptronClassifier, PPBoostClassifier, PPTSSClassifier
 from orfeon.study import (
@@ -235,7 +235,7 @@ def test_networks_are_slow_and_as_published():
 
 @pytest.mark.parametrize("method", ["mlp", "mlp_adaboost"])
 def test_networks_are_trained_to_the_last_epoch_and_take_missing_values(method, monkeypatch):
-    monkeypatch.setattr("orfeon.study.perceptrons._EPOCHS", 20)
+    monkeypatch.setattr("orfeon.study.reproducing.perceptrons._EPOCHS", 20)
     table = "cantador-6.3.1" if method == "mlp" else "cantador-6.4.3"
     (run,) = [run for run in PROTOCOLS[table].runs if run.name == method]
     rng = np.random.default_rng(0)

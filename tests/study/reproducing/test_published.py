@@ -30,7 +30,7 @@ TABLES = {
     "name", [f"{author}_{number}" for author, numbers in TABLES.items() for number in numbers]
 )
 def test_the_facts_are_those_of_the_reference(name):
-    ours = (files("orfeon.study") / "tables" / f"{name}.csv").read_text()
+    ours = (files("orfeon.study.reproducing") / "tables" / f"{name}.csv").read_text()
     assert ours.splitlines() == path_of(f"reference/{name}.csv").read_text().splitlines()
 
 

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 import orfeon
-from orfeon.study.conclusions import ordering_conclusions
-from orfeon.study.designs import CrossValidation, RandomSplits
-from orfeon.study.ordered_bagging import ORDERED_BAGGING, ORDERED_POOLS
-from orfeon.study.partitions import Partition
-from orfeon.study.perceptron_conclusions import (
+from orfeon.study.reproducing.conclusions import ordering_conclusions
+from orfeon.study.reproducing.designs import CrossValidation, RandomSplits
+from orfeon.study.reproducing.ordered_bagging import ORDERED_BAGGING, ORDERED_POOLS
+from orfeon.study.reproducing.partitions import Partition
+from orfeon.study.reproducing.perceptron_conclusions import (
     boosting_conclusions,
     mean_differences,
     selection_conclusions,
 )
-from orfeon.study.perceptrons import BOOSTED, FILES, PLAIN, POSITIVE_CLASSES
-from orfeon.study.runs import Build, Cell, Protocol, Results, Run, error_percent
+from orfeon.study.reproducing.perceptrons import BOOSTED, FILES, PLAIN, POSITIVE_CLASSES
+from orfeon.study.reproducing.runs import Build, Cell, Protocol, Results, Run, error_percent
 
 if TYPE_CHECKING:
-    from orfeon.study.reproduction import Reproduction
+    from orfeon.study.reproducing.reproduction import Reproduction
 
 #: Errors in percent by the text of the cell's settings.
 Errors = dict[str, float]

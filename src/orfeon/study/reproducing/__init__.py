@@ -1,0 +1,1 @@
+"""Published tables, the protocols behind them, and their reproduction."""
