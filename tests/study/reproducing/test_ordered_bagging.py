@@ -10,7 +10,7 @@ import pytest
 
 from orfeon import BaggingClassifier, CARTClassifier, order
 from orfeon.study import PROTOCOLS, Partition, Partitions, Record, Sizes, published_cells, reproduce
-from orfeon.study import reproduction as module
+from orfeon.study.reproducing import reproduction as module
 from orfeon.study.reproducing.ordered_bagging import ORDERED_BAGGING, ORDERED_POOLS, class_codes
 from orfeon.study.reproducing.runs import Cell
 

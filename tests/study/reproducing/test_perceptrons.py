@@ -24,7 +24,7 @@ from orfeon.study import (
     published_cells,
     reproduce,
 )
-from orfeon.study import reproduction as module
+from orfeon.study.reproducing import reproduction as module
 
 TABLES = [f"cantador-6.{number}" for number in ("3.1", "4.1", "4.2", "4.3")]
 

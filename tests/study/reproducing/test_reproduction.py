@@ -30,7 +30,7 @@ from orfeon.study import (
     published_cells,
     reproduce,
 )
-from orfeon.study import reproduction as module
+from orfeon.study.reproducing import reproduction as module
 from orfeon.study.reproducing.protocols import _first_members
 
 SMALL = {"datasets": ["waveform"], "methods": ["igp_tree"]}
