@@ -1,0 +1,301 @@
+"""The methods that a study compares, by name.
+
+Each is an estimator of orfeon with settings that suit most tables; nothing is tuned to one. Their
+order is that of a lecture: what must be beaten, single trees, independent members, sequential ones,
+combinations.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from orfeon.errors import UserError
+
+Task = Literal["classification", "regression"]
+
+#: Members of an ensemble, unless it is told otherwise.
+MEMBERS = 200
+
+#: From the number of members, the seed and the number of threads to an estimator.
+Build = Callable[[int, int, int | None], Any]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the workbench.
+
+    Parameters
+    ----------
+    name : str
+        What it is called on the command line.
+    title : str
+        What it is called in tables.
+    idea : str
+        What it does, in a few words.
+    builds : mapping of str to callable
+        Makes the estimator, by task.
+    members : int
+        Number of members by default; 1 for a single model.
+    is_prunable : bool, default=False
+        Whether its members vote or average one by one, so that the best of them can be kept.
+    is_default : bool, default=True
+        Whether a study takes it when no method is named.
+
+    Examples
+    --------
+    >>> from orfeon.study.workbench.methods import METHODS
+    >>> METHODS["bagging"].build("classification", seed=0, members=50)
+    BaggingClassifier(n_estimators=50, random_state=0)
+    """
+
+    name: str
+    title: str
+    idea: str
+    builds: Mapping[str, Build]
+    members: int = MEMBERS
+    is_prunable: bool = False
+    is_default: bool = True
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks that it can do."""
+        return tuple(self.builds)
+
+    def build(
+        self, task: Task, seed: int, n_jobs: int | None = None, members: int | None = None
+    ) -> Any:
+        """Make the estimator.
+
+        Parameters
+        ----------
+        task : {"classification", "regression"}
+            What is to be predicted.
+        seed : int
+            Fixes everything that is left to chance.
+        n_jobs : int, optional
+            Number of threads.
+        members : int, optional
+            Number of members; by default that of the method. A single model has one.
+
+        Returns
+        -------
+        estimator
+            Not fitted.
+        """
+        if task not in self.builds:
+            raise UserError(
+                f"The method {self.name} is for {' and '.join(self.tasks)}, not for {task}."
+            )
+        wanted = self.members if members is None or self.members == 1 else members
+        return self.builds[task](wanted, seed, n_jobs)
+
+
+def _majority(members: int, seed: int, n_jobs: int | None) -> Any:
+    from sklearn.dummy import DummyClassifier
+
+    return DummyClassifier(strategy="prior")
+
+
+def _mean(members: int, seed: int, n_jobs: int | None) -> Any:
+    from sklearn.dummy import DummyRegressor
+
+    return DummyRegressor()
+
+
+def _tree(name: str, **settings: Any) -> Build:
+    """A single tree."""
+
+    def build(members: int, seed: int, n_jobs: int | None) -> Any:
+        import orfeon
+
+        return getattr(orfeon, name)(random_state=seed, **settings)
+
+    return build
+
+
+def _ensemble(name: str, base: str | None = None, **settings: Any) -> Build:
+    """An ensemble, of trees with settings of their own if a kind of tree is named."""
+    of_base = settings.pop("base_settings", {})
+
+    def build(members: int, seed: int, n_jobs: int | None) -> Any:
+        import orfeon
+
+        given = dict(settings, n_estimators=members, random_state=seed)
+        if base is not None:
+            given["estimator"] = getattr(orfeon, base)(**of_base)
+        if n_jobs is not None:
+            given["n_jobs"] = n_jobs
+        return getattr(orfeon, name)(**given)
+
+    return build
+
+
+def _committees(members: int, seed: int, n_jobs: int | None) -> Any:
+    """Committees of nine boosted IGP trees, as published."""
+    import orfeon
+
+    n_committees = max(1, round(members / 9))
+    return orfeon.IGPCommitteesClassifier(n_committees, 9, random_state=seed, n_jobs=n_jobs)
+
+
+def _stack(task: Task) -> Build:
+    """Unlike models under a learnt combination, from answers that a cross-validation gives."""
+
+    def build(members: int, seed: int, n_jobs: int | None) -> Any:
+        import orfeon
+
+        kind = "Classifier" if task == "classification" else "Regressor"
+        each = max(1, members // 2)
+        models = [
+            ("forest", getattr(orfeon, f"RandomForest{kind}")(each)),
+            ("extra_trees", getattr(orfeon, f"ExtraTrees{kind}")(each)),
+            ("boosting", getattr(orfeon, f"GradientBoosting{kind}")(n_estimators=each)),
+        ]
+        return getattr(orfeon, f"Stacking{kind}")(models, cv=3, random_state=seed, n_jobs=n_jobs)
+
+    return build
+
+
+def _both(name: str, base: str | None = None, **settings: Any) -> dict[str, Build]:
+    """Classifier and regressor of one name."""
+    return {
+        "classification": _ensemble(
+            f"{name}Classifier", base and f"{base}Classifier", **dict(settings)
+        ),
+        "regression": _ensemble(f"{name}Regressor", base and f"{base}Regressor", **dict(settings)),
+    }
+
+
+_PRUNED_TREE = {"pruning": "cv"}
+
+#: The methods, by name.
+METHODS = {
+    method.name: method
+    for method in (
+        Method(
+            "baseline", "baseline", "the largest class, or the mean: what must be beaten",
+            {"classification": _majority, "regression": _mean}, members=1,
+        ),
+        Method(
+            "cart", "CART tree", "a binary tree, pruned by cross-validation",
+            {
+                "classification": _tree("CARTClassifier", **_PRUNED_TREE),
+                "regression": _tree("CARTRegressor", **_PRUNED_TREE),
+            },
+            members=1,
+        ),
+        Method(
+            "c45", "C4.5 tree", "C4.5 Release 8, pruned by its error estimate",
+            {"classification": _tree("C45Classifier")}, members=1,
+        ),
+        Method(
+            "igp_tree", "IGP tree", "two halves of the data take turns in growing and pruning",
+            {"classification": _tree("IGPTreeClassifier")}, members=1, is_default=False,
+        ),
+        Method(
+            "bagging", "bagging", "trees on bootstrap samples, grown in full",
+            _both("Bagging"), is_prunable=True,
+        ),
+        Method(
+            "bagging_pruned_trees", "bagging of pruned trees",
+            "trees on bootstrap samples, pruned by cross-validation",
+            _both("Bagging", "CART", base_settings=_PRUNED_TREE), is_prunable=True,
+        ),
+        Method(
+            "random_forest", "random forest", "bootstrap samples and random attributes at each node",
+            _both("RandomForest"), is_prunable=True,
+        ),
+        Method(
+            "extra_trees", "extra-trees", "random attributes and random cuts",
+            _both("ExtraTrees"), is_prunable=True,
+        ),
+        Method(
+            "class_switching", "class-switching", "trees on labels of which a share was switched",
+            {"classification": _ensemble("ClassSwitchingClassifier")},
+        ),
+        Method(
+            "output_smearing", "output smearing", "trees on targets with noise",
+            {"regression": _ensemble("OutputSmearingRegressor")}, is_prunable=True,
+        ),
+        Method(
+            "igp_ensemble", "IGP ensemble", "IGP trees, each on fresh halves",
+            {"classification": _ensemble("IGPEnsembleClassifier")}, members=99, is_prunable=True,
+            is_default=False,
+        ),
+        Method(
+            "igp_committees", "IGP committees", "committees of nine boosted IGP trees",
+            {"classification": _committees}, members=99,
+        ),
+        Method(
+            "adaboost", "AdaBoost", "trees of depth 3 on reweighted examples",
+            {
+                "classification": _ensemble(
+                    "AdaBoostClassifier", "CARTClassifier", base_settings={"max_depth": 3}
+                ),
+                "regression": _ensemble(
+                    "AdaBoostR2Regressor", "CARTRegressor", base_settings={"max_depth": 6}
+                ),
+            },
+        ),
+        Method(
+            "gradient_boosting", "gradient boosting", "trees on the gradient of the loss",
+            _both("GradientBoosting"),
+        ),
+        Method(
+            "stacking", "stacking", "forest, extra-trees and gradient boosting, combined by a model",
+            {"classification": _stack("classification"), "regression": _stack("regression")},
+        ),
+    )
+}  # fmt: skip
+
+
+def chosen_methods(names: Sequence[str] | None, task: Task) -> list[Method]:
+    """The methods of a study.
+
+    Parameters
+    ----------
+    names : sequence of str or None
+        Names of methods; ``"default"`` stands for the usual ones and ``"all"`` for all that can do
+        the task. None is the usual ones.
+    task : {"classification", "regression"}
+        What is to be predicted.
+
+    Returns
+    -------
+    list of Method
+        Each once, in the order of :data:`METHODS`.
+
+    Examples
+    --------
+    >>> from orfeon.study.workbench.methods import chosen_methods
+    >>> [method.name for method in chosen_methods(["random_forest", "cart"], "regression")]
+    ['cart', 'random_forest']
+    """
+    able = [method for method in METHODS.values() if task in method.tasks]
+    wanted: set[str] = set()
+    for name in ["default"] if names is None else names:
+        if name == "default":
+            wanted.update(method.name for method in able if method.is_default)
+        elif name == "all":
+            wanted.update(method.name for method in able)
+        else:
+            wanted.add(_known(name, task))
+    if not wanted:
+        raise UserError(f"--methods must name at least one method: {', '.join(METHODS)}.")
+    return [method for method in able if method.name in wanted]
+
+
+def _known(name: str, task: Task) -> str:
+    """The name of a method that can do the task."""
+    method = METHODS.get(name)
+    if method is None:
+        near = difflib.get_close_matches(name, METHODS, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise UserError(f"There is no method {name!r}.{hint} There are: {', '.join(METHODS)}.")
+    if task not in method.tasks:
+        able = ", ".join(m.name for m in METHODS.values() if task in m.tasks)
+        raise UserError(f"The method {name} does not do {task}. For {task} there are: {able}.")
+    return name
