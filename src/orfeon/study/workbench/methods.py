@@ -205,7 +205,7 @@ METHODS = {
             _both("Bagging", "CART", base_settings=_PRUNED_TREE), is_prunable=True,
         ),
         Method(
-            "random_forest", "random forest", "bootstrap samples and random attributes at each node",
+            "random_forest", "random forest", "bootstrap samples, random attributes at each node",
             _both("RandomForest"), is_prunable=True,
         ),
         Method(
@@ -245,7 +245,7 @@ METHODS = {
             _both("GradientBoosting"),
         ),
         Method(
-            "stacking", "stacking", "forest, extra-trees and gradient boosting, combined by a model",
+            "stacking", "stacking", "forest, extra-trees and gradient boosting under a model",
             {"classification": _stack("classification"), "regression": _stack("regression")},
         ),
     )

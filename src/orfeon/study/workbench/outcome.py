@@ -1,0 +1,264 @@
+"""What a study found: scores of all candidates, the honest figure, the choice and its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.study.workbench.methods import Task
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to a model, and how it did on every outer fold.
+
+    Parameters
+    ----------
+    name : str
+        ``"bagging"``, or ``"bagging@0.2"`` for the first fifth of its ordered members.
+    method : str
+        Name of the method.
+    title : str
+        What it is called in tables, such as ``"bagging, ordered, 20%"``.
+    idea : str
+        What it does, in a few words.
+    keep : float or None
+        Share of the ordered members that is kept; None for the whole.
+    scores : dict of str to ndarray
+        Each measure on each outer fold, in the order of the folds; the measure that the study
+        chooses by is :attr:`StudyOutcome.metric`. NaN where the fit failed.
+    members, nodes : float
+        Mean number of members, and of nodes of all trees (NaN where there are no trees).
+    fit_seconds : float
+        Mean time of an outer fit, with ordering for pruned candidates.
+    predict_seconds : float
+        Mean time to predict 1000 examples, or NaN.
+    interval : tuple of float
+        95% interval of the mean of the measure that counts: the corrected resampled t interval.
+    rank : float
+        Mean rank over the outer folds; 1 is best.
+    p_versus_best : float or None
+        Corrected resampled t-test against the candidate with the best mean; None for itself.
+    confusion : ndarray of shape (n_classes, n_classes), optional
+        Counts over all outer folds: rows are true classes, columns predicted ones.
+    """
+
+    name: str
+    method: str
+    title: str
+    idea: str
+    keep: float | None
+    scores: Mapping[str, Floats]
+    members: float
+    nodes: float
+    fit_seconds: float
+    predict_seconds: float
+    interval: tuple[float, float]
+    rank: float
+    p_versus_best: float | None
+    confusion: npt.NDArray[np.int64] | None = None
+
+    def mean(self, metric: str) -> float:
+        """Mean of a measure over the outer folds.
+
+        Parameters
+        ----------
+        metric : str
+            The measure.
+
+        Returns
+        -------
+        float
+            NaN if a fold is missing.
+        """
+        return float(np.mean(self.scores[metric]))
+
+
+@dataclass(frozen=True)
+class ErrorCurves:
+    """Error against the number of members, averaged over the outer folds.
+
+    Parameters
+    ----------
+    method, title : str
+        Whose.
+    sizes : ndarray
+        1, 2, ... members.
+    random : ndarray
+        In the order in which they were trained.
+    ordered : ndarray
+        In the order of the rule.
+    """
+
+    method: str
+    title: str
+    sizes: npt.NDArray[np.int64]
+    random: Floats
+    ordered: Floats
+
+
+@dataclass(frozen=True)
+class Honest:
+    """What to expect of the whole procedure: choice made on inner folds, judged on outer ones.
+
+    Parameters
+    ----------
+    scores : dict of str to ndarray
+        Each measure of the candidate that each outer fold's inner folds chose, on that outer fold.
+    interval : tuple of float
+        95% corrected resampled t interval of the mean of the measure that counts.
+    chosen : tuple of str
+        The candidate chosen for each outer fold.
+    """
+
+    scores: Mapping[str, Floats]
+    interval: tuple[float, float]
+    chosen: tuple[str, ...]
+
+    def mean(self, metric: str) -> float:
+        """Mean of a measure over the outer folds.
+
+        Parameters
+        ----------
+        metric : str
+            The measure.
+
+        Returns
+        -------
+        float
+            The figure to report.
+        """
+        return float(np.mean(self.scores[metric]))
+
+
+@dataclass(frozen=True)
+class Showcase:
+    """Models of one outer fold, for pictures on examples that they have not seen.
+
+    Parameters
+    ----------
+    models : dict of str to estimator
+        Fitted on the training part, by name of candidate: the chosen one, and the best ensembles.
+    X_train, y_train, X_test, y_test : data
+        The two parts.
+    """
+
+    models: Mapping[str, Any]
+    X_train: Any
+    y_train: npt.NDArray[Any]
+    X_test: Any
+    y_test: npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class StudyOutcome:
+    """All that a study found.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data.
+    task : {"classification", "regression"}
+        What is predicted.
+    target : str
+        Name of the target.
+    classes : tuple of str
+        Names of the classes; empty for regression.
+    metric : str
+        The measure that counts; lower is better for every measure of a study.
+    metrics : dict of str to str
+        All measures and what they are called.
+    candidates : tuple of Candidate
+        Best first, by mean of the measure that counts.
+    honest : Honest
+        The figure to report.
+    chosen : str
+        Name of the candidate of the final model.
+    curves : tuple of ErrorCurves
+        Of the methods whose members were ordered.
+    showcase : Showcase or None
+        For pictures.
+    model : estimator
+        The chosen candidate, trained on all examples.
+    preparation : Preparation
+        From a raw table to what the model takes.
+    profile : Profile
+        What the columns of the table are.
+    notes : tuple of str
+        What was done to the data, methods that failed, warnings: sentences.
+    n_rows, n_attributes : int
+        Of the prepared table.
+    n_studied : int
+        Rows that the comparison used; the final model uses all.
+    n_folds, n_outer : int
+        Folds of a repetition, and outer folds in all.
+    n_train, n_test : float
+        Mean sizes of the outer training and test sets.
+    n_runs : int
+        Fits in the store.
+    seconds : float
+        Time of all fits.
+    configuration : dict
+        The plan, as plain data: what fixes every figure.
+    command : str
+        The command that repeats it.
+    versions : dict of str to str
+        Of the packages that matter.
+    seed : int
+        The seed.
+    """
+
+    name: str
+    task: Task
+    target: str
+    classes: tuple[str, ...]
+    metric: str
+    metrics: Mapping[str, str]
+    candidates: tuple[Candidate, ...]
+    honest: Honest
+    chosen: str
+    curves: tuple[ErrorCurves, ...]
+    showcase: Showcase | None
+    model: Any
+    preparation: Any
+    profile: Any
+    notes: tuple[str, ...]
+    n_rows: int
+    n_attributes: int
+    n_studied: int
+    n_folds: int
+    n_outer: int
+    n_train: float
+    n_test: float
+    n_runs: int
+    seconds: float
+    configuration: Mapping[str, Any] = field(hash=False)
+    command: str
+    versions: Mapping[str, str] = field(hash=False)
+    seed: int
+
+    def candidate(self, name: str) -> Candidate:
+        """A candidate by name.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        Candidate
+            The candidate.
+        """
+        return next(candidate for candidate in self.candidates if candidate.name == name)
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate of the final model."""
+        return self.candidate(self.chosen)
