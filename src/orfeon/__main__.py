@@ -1,0 +1,6 @@
+"""``python -m orfeon`` is the command ``orfeon``."""
+
+from orfeon.cli import main
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,119 @@
+"""The command ``orfeon``: one file a command, imported when that command is asked for.
+
+A command's module has two functions: ``add_parser(subparsers)`` says what it takes, and
+``run(options)`` does it and gives the exit code. Everything else is here and in
+:mod:`orfeon.cli.guard`: mistakes of users, defects, signals and closed pipes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+from orfeon import __version__
+from orfeon.cli.guard import guarded
+from orfeon.cli.parser import EXIT_CODES, Parser, UsageError
+from orfeon.cli.words import nearest_names
+
+#: The commands and what they are for. The words stand here so that `orfeon --help` imports none.
+COMMANDS = {
+    "study": "compare methods on your data, prune the best and write a report",
+    "fit": "train one method on a table and save the model",
+    "predict": "apply a saved model to new rows",
+    "prune": "keep only the members of a saved ensemble that matter",
+    "inspect": "say what is in a model, a data file or a results store",
+    "reproduce": "run the protocol of a published table and set our figures beside it",
+    "datasets": "list, describe and fetch named data sets",
+    "warmup": "compile the kernels now, so that later commands start at full speed",
+}
+
+_DESCRIPTION = """\
+Ensembles that train more voices than others can afford, and keep those that matter.
+
+Start with 'orfeon study': it needs nothing, not even data. Every command has its own page:
+'orfeon fit --help'.
+"""
+
+
+def available_commands() -> list[str]:
+    """The commands whose modules are installed, in the order of their list.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from orfeon.cli import available_commands
+    >>> [name for name in available_commands() if name in ("fit", "predict")]
+    ['fit', 'predict']
+    """
+    return [name for name in COMMANDS if importlib.util.find_spec(f"{__name__}.{name}")]
+
+
+def _asked_for(arguments: Sequence[str], commands: Sequence[str]) -> str | None:
+    """The command among the arguments: the first that is no option, as options here take none."""
+    name = next((argument for argument in arguments if not argument.startswith("-")), None)
+    if name is None or name in commands:
+        return name
+    raise UsageError(
+        "orfeon",
+        f"there is no command {name!r}{nearest_names(name, commands)}. "
+        f"The commands are {', '.join(commands)}.",
+    )
+
+
+def _build_parser(commands: Sequence[str], command: str | None) -> tuple[Parser, ModuleType | None]:
+    """The parser of all commands; only the one asked for is imported."""
+    parser = Parser(prog="orfeon", description=_DESCRIPTION, epilog=EXIT_CODES)
+    parser.add_argument("--version", action="version", version=f"orfeon {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show tracebacks of all errors")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    module = None
+    for name in commands:
+        if name == command:
+            module = importlib.import_module(f"{__name__}.{name}")
+            module.add_parser(subparsers)
+            subparsers.choices[name].add_debug_option()
+        else:
+            subparsers.add_parser(name, help=COMMANDS[name])
+    return parser, module
+
+
+def _run(arguments: Sequence[str]) -> int:
+    commands = available_commands()
+    command = _asked_for(arguments, commands)
+    parser, module = _build_parser(commands, command)
+    options = parser.parse_all(arguments)
+    if module is None:
+        parser.print_help(sys.stderr)
+        return 2
+    return int(module.run(options))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command ``orfeon``.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What follows the name of the command; by default from the command line.
+
+    Returns
+    -------
+    int
+        The exit code: 0 done, 1 a defect of orfeon, 2 a mistake of the user, 130 interrupted,
+        143 terminated, 141 when the reader of the output has gone.
+
+    Examples
+    --------
+    >>> from orfeon.cli import main
+    >>> main(["--version"])
+    orfeon ...
+    0
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    return guarded(_run, given)

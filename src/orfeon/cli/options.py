@@ -1,0 +1,386 @@
+"""Types of options that commands share: durations, lists of names, settings, paths.
+
+A type is a function from the text given to the value, for ``add_argument(type=...)``. What it
+refuses is an ``ArgumentTypeError``: argparse puts the option's name before it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import re
+from argparse import ArgumentTypeError
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from orfeon.errors import UserError
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|min|s|m|h|d)\s*")
+_NAME = re.compile(r"[A-Za-z_]\w*\Z")
+_WORDS: dict[str, Any] = {"true": True, "false": False, "none": None, "null": None}
+
+
+def duration(text: str) -> float:
+    """Seconds of a duration such as ``90s``, ``2m``, ``1h30m`` or plain ``45``.
+
+    Parameters
+    ----------
+    text : str
+        Numbers with ms, s, m (or min), h, d; a number alone is in seconds.
+
+    Returns
+    -------
+    float
+        More than 0.
+
+    Examples
+    --------
+    >>> from orfeon.cli.options import duration
+    >>> duration("1h30m"), duration("90s"), duration("2m"), duration("0.5h"), duration("45")
+    (5400.0, 90.0, 120.0, 1800.0, 45.0)
+    """
+    plain = text.strip().lower()
+    try:
+        seconds = float(plain)
+    except ValueError:
+        parts = _DURATION_PART.findall(plain)
+        if not parts or _DURATION_PART.sub("", plain):
+            raise ArgumentTypeError(
+                f"{text!r} is no duration: write it as 90s, 2m, 1h30m or 45 (seconds)"
+            ) from None
+        seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+    if not (seconds > 0 and math.isfinite(seconds)):
+        raise ArgumentTypeError(f"{text!r} is not allowed: a duration is more than 0")
+    return seconds
+
+
+def names(text: str) -> list[str]:
+    """Names parted by commas, each once.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from orfeon.cli.options import names
+    >>> names("bagging, boosting,bagging")
+    ['bagging', 'boosting']
+    """
+    found = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not found:
+        raise ArgumentTypeError(f"{text!r} names nothing: give names parted by commas")
+    return found
+
+
+def value(text: str) -> Any:
+    """The value of a setting: a number, true, false, none, a list in brackets or a string.
+
+    Parameters
+    ----------
+    text : str
+        Quotes make a string of what would be a number: ``'"5"'``.
+
+    Returns
+    -------
+    int, float, bool, None, str or list
+
+    Examples
+    --------
+    >>> from orfeon.cli.options import value
+    >>> [value(text) for text in ("500", "0.5", "true", "none", "sqrt", '"5"', "[1, 2]")]
+    [500, 0.5, True, None, 'sqrt', '5', [1, 2]]
+    """
+    plain = text.strip()
+    if plain.lower() in _WORDS:
+        return _WORDS[plain.lower()]
+    for number in (int, float):
+        try:
+            return number(plain)
+        except ValueError:
+            continue
+    if plain[:1] in ('"', "["):
+        try:
+            return json.loads(plain)
+        except ValueError:
+            return plain
+    return plain
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """A setting ``name=value``.
+
+    Parameters
+    ----------
+    text : str
+        The name is that of a parameter, the value as in :func:`value`.
+
+    Returns
+    -------
+    tuple of str and value
+
+    Examples
+    --------
+    >>> from orfeon.cli.options import setting
+    >>> setting("n_estimators=500"), setting("max_features=sqrt")
+    (('n_estimators', 500), ('max_features', 'sqrt'))
+    """
+    name, equals, given = text.partition("=")
+    name = name.strip()
+    if not equals or not _NAME.match(name):
+        raise ArgumentTypeError(f"{text!r} is no setting: write it as name=value")
+    return name, value(given)
+
+
+def merged(settings: Iterable[tuple[str, Any]] | None) -> dict[str, Any]:
+    """Settings as a mapping; a name that is given twice is refused.
+
+    Parameters
+    ----------
+    settings : iterable of tuple, or None
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> from orfeon.cli.options import merged
+    >>> merged([("n_estimators", 500), ("max_depth", None)])
+    {'n_estimators': 500, 'max_depth': None}
+    """
+    found: dict[str, Any] = {}
+    for name, given in settings or ():
+        if name in found:
+            raise UserError(f"--set {name}=... is given twice: {found[name]!r} and {given!r}.")
+        found[name] = given
+    return found
+
+
+def count(text: str) -> int:
+    """A whole number, 1 or more.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from orfeon.cli.options import count
+    >>> count("500")
+    500
+    """
+    try:
+        number = int(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no whole number") from None
+    if number < 1:
+        raise ArgumentTypeError(f"{number} is not allowed: it is 1 or more")
+    return number
+
+
+def seed(text: str) -> int:
+    """A seed of random numbers: a whole number from 0 to 2**32 - 1.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from orfeon.cli.options import seed
+    >>> seed("0")
+    0
+    """
+    if not text.strip().isdecimal() or int(text) > 2**32 - 1:
+        raise ArgumentTypeError(f"{text!r} is no seed: it is a whole number from 0 to {2**32 - 1}")
+    return int(text)
+
+
+def jobs(text: str) -> int:
+    """How many threads or processes: 1 or more, or -1 for as many as there are cores.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from orfeon.cli.options import jobs
+    >>> jobs("-1")
+    -1
+    """
+    try:
+        number = int(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no whole number") from None
+    if number < -1 or number == 0:
+        raise ArgumentTypeError(f"{number} is not allowed: it is 1 or more, or -1 for all cores")
+    return number
+
+
+def share(text: str) -> float:
+    """A fraction: more than 0, at most 1; also as a percentage.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from orfeon.cli.options import share
+    >>> share("0.2"), share("20%")
+    (0.2, 0.2)
+    """
+    plain = text.strip()
+    try:
+        number = float(plain[:-1]) / 100 if plain.endswith("%") else float(plain)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no fraction: write it as 0.2 or 20%") from None
+    if not 0 < number <= 1:
+        raise ArgumentTypeError(f"{text!r} is not allowed: a fraction is more than 0, at most 1")
+    return number
+
+
+def size(text: str) -> int | float:
+    """How many members are kept: a whole number, or a fraction below 1.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    int or float
+
+    Examples
+    --------
+    >>> from orfeon.cli.options import size
+    >>> size("21"), size("0.2"), size("20%")
+    (21, 0.2, 0.2)
+    """
+    return count(text) if text.strip().lstrip("+-").isdecimal() else share(text)
+
+
+def existing_file(text: str) -> Path:
+    """The path of a file that is there.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    pathlib.Path
+
+    Examples
+    --------
+    >>> from orfeon.cli.options import existing_file
+    >>> existing_file("nowhere.csv")
+    Traceback (most recent call last):
+    ...
+    argparse.ArgumentTypeError: there is no file 'nowhere.csv'
+    """
+    path = Path(text).expanduser()
+    if path.is_dir():
+        raise ArgumentTypeError(f"{text!r} is a folder, a file is needed")
+    if not path.exists():
+        raise ArgumentTypeError(f"there is no file {text!r}")
+    return path
+
+
+def output_file(text: str) -> Path:
+    """The path of a file to write; its folder must be there.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    pathlib.Path
+
+    Examples
+    --------
+    >>> from orfeon.cli.options import output_file
+    >>> output_file("model.orfeon").name
+    'model.orfeon'
+    """
+    path = Path(text).expanduser()
+    if not text or path.is_dir():
+        raise ArgumentTypeError(f"{text!r} is a folder, the name of a file is needed")
+    if not path.parent.is_dir():
+        raise ArgumentTypeError(f"{str(path.parent)!r} is no folder: make it first")
+    return path
+
+
+def check_output(path: Path, *, force: bool) -> None:
+    """Refuse to write where something is, or where nothing can be written, before the long work.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file that will be written.
+    force : bool
+        Whether what is there may be replaced.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from orfeon.cli.options import check_output
+    >>> check_output(Path("a-new-model.orfeon"), force=False)
+    """
+    if path.exists() and not force:
+        raise UserError(f"{path} is there already: name another file, or replace it with --force.")
+    if not os.access(path.parent, os.W_OK):
+        raise UserError(f"{path.parent}: you have no permission to write in this folder.")
+
+
+def add_output_options(parser: argparse.ArgumentParser, *, progress: bool = True) -> None:
+    """Add ``--json`` and, for commands that take long, ``--quiet``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+    progress : bool, default=True
+        Whether there is progress to be silenced.
+
+    Examples
+    --------
+    >>> import argparse
+    >>> from orfeon.cli.options import add_output_options
+    >>> parser = argparse.ArgumentParser()
+    >>> add_output_options(parser)
+    >>> parser.parse_args(["--json"])
+    Namespace(json=True, quiet=False)
+    """
+    parser.add_argument("--json", action="store_true", help="print one JSON document, nothing else")
+    if progress:
+        parser.add_argument(
+            "--quiet", "-q", action="store_true",
+            help="no progress and no notes on standard error; in pipes there is no progress anyway",
+        )  # fmt: skip

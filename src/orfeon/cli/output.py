@@ -1,0 +1,215 @@
+"""What commands print: tables for people, one JSON document for programs, notes beside both.
+
+Results go to standard output, notes to standard error. On a terminal tables are drawn with
+Rich; in a pipe they are plain aligned text, whatever the width.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from orfeon.cli.words import printable
+
+
+def _width(text: str) -> int:
+    """Cells of a terminal: two for wide characters, none for accents that stand by themselves."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def _aligned(lines: Sequence[Sequence[str]], to_the_right: Collection[int] = ()) -> str:
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    texts = []
+    for line in lines:
+        cells = []
+        for j, (cell, width) in enumerate(zip(line, widths, strict=True)):
+            gap = " " * (width - _width(cell))
+            cells.append(gap + cell if j in to_the_right else cell + gap)
+        texts.append("  ".join(cells).rstrip())
+    return "\n".join(texts)
+
+
+def plain_value(value: Any) -> Any:
+    """A value as JSON can hold it: NumPy's numbers as numbers, what is not finite as null.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    object
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.cli.output import plain_value
+    >>> plain_value({"error": np.float64(0.5), "sizes": np.arange(2), "missing": float("nan")})
+    {'error': 0.5, 'sizes': [0, 1], 'missing': None}
+    """
+    if isinstance(value, Mapping):
+        return {str(plain_value(name)): plain_value(item) for name, item in value.items()}
+    if hasattr(value, "tolist"):
+        return plain_value(value.tolist())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain_value(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document.
+
+    Parameters
+    ----------
+    document : object
+        Made of mappings, sequences, numbers and text.
+
+    Examples
+    --------
+    >>> from orfeon.cli.output import print_json
+    >>> print_json({"error": 0.125})
+    {
+      "error": 0.125
+    }
+    """
+    print(json.dumps(plain_value(document), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def wants_colour(stream: Any) -> bool:
+    """Whether a stream is a terminal that shows colours; NO_COLOR and TERM=dumb say no.
+
+    Parameters
+    ----------
+    stream : text stream or None
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import io
+    >>> from orfeon.cli.output import wants_colour
+    >>> wants_colour(io.StringIO())
+    False
+    """
+    is_terminal = stream is not None and stream.isatty()
+    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    title: str = "",
+    to_the_right: Collection[int] = (),
+    highlight: Collection[int] = (),
+) -> None:
+    """Print a table: drawn on a terminal, plain in a pipe.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Their names.
+    rows : sequence of sequence
+        As many cells in each; their ``str`` is shown.
+    title : str, optional
+        A line above.
+    to_the_right : collection of int, optional
+        The columns that are set to the right: those of numbers.
+    highlight : collection of int, optional
+        Rows that stand out on a terminal.
+
+    Examples
+    --------
+    >>> from orfeon.cli.output import print_table
+    >>> print_table(["method", "error"], [["bagging", "8.1"], ["tree", "12.5"]], to_the_right={1})
+    method   error
+    bagging    8.1
+    tree      12.5
+    """
+    cells = [[printable(cell) for cell in row] for row in rows]
+    if wants_colour(sys.stdout):
+        _draw_table(columns, cells, title, to_the_right, highlight)
+        return
+    if title:
+        print(title)
+    print(_aligned([[printable(name) for name in columns], *cells], to_the_right))
+
+
+def _draw_table(
+    columns: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    title: str,
+    to_the_right: Collection[int],
+    highlight: Collection[int],
+) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        title=Text(title) if title else None,
+        title_justify="left",
+        pad_edge=False,
+    )
+    for j, name in enumerate(columns):
+        table.add_column(
+            Text(printable(name)), justify="right" if j in to_the_right else "left", overflow="fold"
+        )
+    for i, row in enumerate(cells):
+        table.add_row(*map(Text, row), style="bold green" if i in highlight else None)
+    Console(file=sys.stdout, highlight=False).print(table)
+
+
+def print_facts(facts: Mapping[str, object] | Sequence[tuple[str, object]]) -> None:
+    """Print names and values, a line each.
+
+    Parameters
+    ----------
+    facts : mapping or sequence of tuple
+        Those whose value is None are left out.
+
+    Examples
+    --------
+    >>> from orfeon.cli.output import print_facts
+    >>> print_facts({"rows": 150, "target": "class", "note": None})
+    rows    150
+    target  class
+    """
+    pairs = facts.items() if isinstance(facts, Mapping) else facts
+    lines = [[printable(name), printable(fact)] for name, fact in pairs if fact is not None]
+    if lines:
+        print(_aligned(lines))
+
+
+def say(text: str, *, quiet: bool = False) -> None:
+    """Tell something beside the result, on standard error.
+
+    Parameters
+    ----------
+    text : str
+    quiet : bool, default=False
+        Whether to keep still.
+
+    Examples
+    --------
+    >>> from orfeon.cli.output import say
+    >>> say("Written to model.orfeon.", quiet=True)
+    """
+    if not quiet:
+        print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,169 @@
+"""The parser of commands: help worth reading, and errors of one sentence."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from orfeon.cli.words import nearest_names
+from orfeon.errors import UserError
+
+#: What every command's help ends with.
+EXIT_CODES = """\
+Exit codes:
+  0    done
+  1    a defect of orfeon: the message names a file with the traceback
+  2    something given is not right: the message says what
+  130  interrupted (Ctrl-C); 143 terminated (SIGTERM)
+"""
+
+
+class UsageError(UserError):
+    """The arguments of a command are not as they must be.
+
+    Parameters
+    ----------
+    program : str
+        The command, as it was called: ``"orfeon fit"``.
+    message : str
+        What is wrong with its arguments.
+
+    Examples
+    --------
+    >>> from orfeon.cli.parser import UsageError
+    >>> UsageError("orfeon fit", "--target is missing.").program
+    'orfeon fit'
+    """
+
+    def __init__(self, program: str, message: str) -> None:
+        super().__init__(message)
+        self.program = program
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Paragraphs are filled, indented lines stand as they are written."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = textwrap.dedent(text).strip("\n").split("\n\n")
+        return "\n\n".join(_fill_paragraph(paragraph, width) for paragraph in paragraphs)
+
+
+def _fill_paragraph(paragraph: str, width: int) -> str:
+    lines = paragraph.splitlines()
+    if any(line.startswith(" ") for line in lines):
+        return paragraph
+    return textwrap.fill(" ".join(lines), width, break_on_hyphens=False)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are raised, in one sentence with the nearest names.
+
+    Examples
+    --------
+    >>> from orfeon.cli.parser import Parser
+    >>> parser = Parser(prog="orfeon fit")
+    >>> _ = parser.add_argument("--method")
+    >>> parser.parse_all(["--methd", "bagging"])
+    Traceback (most recent call last):
+    ...
+    orfeon.cli.parser.UsageError: there is no option '--methd', did you mean '--method'? ...
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        # Abbreviations would end to work on the day that another option begins alike.
+        settings.setdefault("allow_abbrev", False)
+        settings.setdefault("formatter_class", _Formatter)
+        super().__init__(**settings)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong with the arguments.
+
+        Parameters
+        ----------
+        message : str
+            What is wrong.
+        """
+        if not message.endswith((".", "?")):
+            message += "."
+        raise UsageError(self.prog, f"{message} See '{self.prog} --help'.")
+
+    def add_debug_option(self) -> None:
+        """Let ``--debug`` stand after the command too."""
+        self.add_argument(
+            "--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
+        )
+
+    def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """Parse arguments; what is not known is an error of the command that was called.
+
+        Parameters
+        ----------
+        arguments : sequence of str
+            What follows the name of the program.
+
+        Returns
+        -------
+        argparse.Namespace
+        """
+        options, unknown = self.parse_known_args(arguments)
+        if unknown:
+            self._command_parser(getattr(options, "command", None))._refuse(unknown)
+        return options
+
+    def _command_parser(self, command: str | None) -> Parser:
+        for action in self._actions:
+            if command is not None and isinstance(action, argparse._SubParsersAction):
+                parser = action.choices[command]
+                assert isinstance(parser, Parser)
+                return parser
+        return self
+
+    def _refuse(self, unknown: Sequence[str]) -> NoReturn:
+        name = next((text for text in unknown if text.startswith("-")), None)
+        if name is None:
+            self.error(f"there is one argument too many: {unknown[0]!r}")
+        name = name.split("=", 1)[0]
+        known = [option for option in self._option_string_actions if option.startswith("--")]
+        self.error(f"there is no option {name!r}{nearest_names(name, known)}")
+
+
+def command_parser(
+    subparsers: Any, name: str, summary: str, description: str, examples: str = ""
+) -> Parser:
+    """Add the parser of a command, with a help page in the house's form.
+
+    Parameters
+    ----------
+    subparsers : what ``add_parser`` was given
+    name : str
+        The command.
+    summary : str
+        A line for the list of commands.
+    description : str
+        Paragraphs parted by empty lines; indented lines stand as they are.
+    examples : str, optional
+        Lines that work as they stand.
+
+    Returns
+    -------
+    Parser
+        To add arguments to.
+
+    Examples
+    --------
+    >>> from orfeon.cli.parser import Parser, command_parser
+    >>> subparsers = Parser(prog="orfeon").add_subparsers()
+    >>> parser = command_parser(subparsers, "fit", "train", "Trains.", "orfeon fit wine")
+    >>> print(parser.format_usage())
+    usage: orfeon fit [-h]
+    """
+    lines = textwrap.indent(textwrap.dedent(examples).strip(), "  ")
+    epilog = f"Examples:\n{lines}\n\n{EXIT_CODES}" if lines else EXIT_CODES
+    parser = subparsers.add_parser(name, help=summary, description=description, epilog=epilog)
+    assert isinstance(parser, Parser)
+    return parser
