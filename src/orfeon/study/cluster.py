@@ -1,0 +1,210 @@
+"""Past one machine: a Dask cluster that runs what joblib and :func:`run_all` are given."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from orfeon.errors import UserError
+
+#: What must be the same everywhere, or results may differ or fail to travel.
+SAME = ("orfeon", "numpy")
+#: What should be the same; results may differ in the last bits.
+SHOULD_BE_SAME = ("numba", "scikit-learn", "scipy", "pandas", "joblib")
+
+
+class ClusterError(UserError):
+    """A cluster cannot be used; the message says why, and what to do.
+
+    Examples
+    --------
+    >>> from orfeon.study.cluster import ClusterError
+    >>> raise ClusterError("No worker is connected to the scheduler at tcp://10.0.0.1:8786.")
+    Traceback (most recent call last):
+    ...
+    orfeon.study.cluster.ClusterError: No worker is connected to the scheduler at ...
+    """
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A Dask cluster that can be used.
+
+    Parameters
+    ----------
+    address : str
+        Address of its scheduler.
+    client : distributed.Client
+        The connection.
+
+    Examples
+    --------
+    >>> from orfeon.study.cluster import Cluster
+    >>> Cluster("tcp://10.0.0.1:8786", client=None).address
+    'tcp://10.0.0.1:8786'
+    """
+
+    address: str
+    client: Any
+
+    def threads(self) -> int:
+        """How many tasks run at a time: the threads of all workers.
+
+        Returns
+        -------
+        int
+            0 if no worker is connected now.
+        """
+        return int(sum(self.client.nthreads().values()))
+
+
+@contextlib.contextmanager
+def connect(address: str, *, timeout: float = 10.0) -> Iterator[Cluster]:
+    """Use a Dask cluster: joblib runs on it inside the ``with``, and so do Dask collections.
+
+    Workers must have the same Python, orfeon and NumPy as this process.
+
+    Parameters
+    ----------
+    address : str
+        Address of the scheduler, such as ``tcp://10.0.0.1:8786``.
+    timeout : float, default=10.0
+        Seconds to wait for the scheduler, and then for a first worker.
+
+    Yields
+    ------
+    Cluster
+        For ``run_all(..., cluster=...)``.
+
+    Raises
+    ------
+    ClusterError
+        If Dask is not installed, nobody answers there, no worker comes, or versions differ.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.study.cluster import connect
+    >>> with connect("tcp://10.0.0.1:8786") as cluster:  # doctest: +SKIP
+    ...     BaggingClassifier(n_estimators=10_000, n_jobs=-1).fit(X, y)
+    """
+    distributed = _import_distributed()
+    from joblib import parallel_config
+
+    with _quiet_logs():
+        client = _open(distributed, address, timeout)
+        try:
+            _wait_for_workers(client, address, timeout)
+            _compare_versions(client.get_versions(packages=["orfeon", *SHOULD_BE_SAME]), address)
+            with parallel_config(backend="dask", client=client):
+                yield Cluster(address, client)
+        finally:
+            client.close(timeout=2)
+
+
+def _import_distributed() -> Any:
+    try:
+        return importlib.import_module("distributed")
+    except ImportError as error:
+        raise ClusterError(
+            "A cluster needs Dask, which is not installed here: pip install 'orfeon[dask]'."
+        ) from error
+
+
+@contextlib.contextmanager
+def _quiet_logs() -> Iterator[None]:
+    """Without what Dask logs of lost connections: the errors raised say what matters."""
+    logger = logging.getLogger("distributed")
+    children = [
+        logging.getLogger(name)
+        for name in list(logging.root.manager.loggerDict)
+        if name == "distributed" or name.startswith("distributed.")
+    ]
+    levels = {one: one.level for one in {logger, *children}}
+    for one in levels:
+        one.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for one, level in levels.items():
+            one.setLevel(level)
+
+
+def _open(distributed: Any, address: str, timeout: float) -> Any:
+    if not isinstance(address, str) or not address.strip():
+        raise ClusterError(
+            f"The address of a cluster is like tcp://10.0.0.1:8786; got {address!r}."
+        )
+    try:
+        with warnings.catch_warnings():
+            # Versions are compared here, in one sentence.
+            warnings.filterwarnings("ignore", message=r"(?s).*Mismatched versions")
+            return distributed.Client(address, timeout=timeout)
+    except (OSError, TimeoutError) as error:
+        raise ClusterError(
+            f"No Dask scheduler answers at {address} (waited {timeout:g} s). Is it running there "
+            "(dask scheduler), is the port right, does a firewall stand between?"
+        ) from error
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise ClusterError(
+            f"{address!r} is no address of a Dask scheduler, such as tcp://10.0.0.1:8786: {error}."
+        ) from error
+
+
+def _wait_for_workers(client: Any, address: str, timeout: float) -> None:
+    try:
+        client.wait_for_workers(1, timeout=timeout)
+    except (OSError, TimeoutError) as error:
+        raise ClusterError(
+            f"The scheduler at {address} has no workers (waited {timeout:g} s). Start some: "
+            f"dask worker {address}."
+        ) from error
+
+
+def _compare_versions(versions: Mapping[str, Any], address: str) -> None:
+    """Refuse workers that could not understand this process, or would give other results."""
+    mine = versions["client"]["packages"]
+    differing: dict[str, list[str]] = {"refuse": [], "warn": []}
+    for worker, told in sorted(versions["workers"].items()):
+        theirs = told["packages"]
+        if theirs["python"].split(".")[:2] != mine["python"].split(".")[:2]:
+            differing["refuse"].append(
+                _difference("Python", worker, theirs["python"], mine["python"])
+            )
+        for package in SAME + SHOULD_BE_SAME:
+            if theirs.get(package) != mine.get(package):
+                fate = "refuse" if package in SAME else "warn"
+                text = _difference(package, worker, theirs.get(package), mine.get(package))
+                differing[fate].append(text)
+    if differing["refuse"]:
+        raise ClusterError(
+            f"The workers of {address} need the versions that are installed here: "
+            f"{_some(differing['refuse'])}."
+        )
+    if differing["warn"]:
+        warnings.warn(
+            f"Results of the cluster may differ in the last bits: {_some(differing['warn'])}.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _difference(package: str, worker: str, theirs: str | None, mine: str | None) -> str:
+    if theirs is None:
+        return f"{worker} has no {package} (here: {mine})"
+    return f"{worker} has {package} {_plain(theirs)} (here: {_plain(mine or 'none')})"
+
+
+def _plain(version: str) -> str:
+    """Version of Python without its release level."""
+    return version.split(".final")[0]
+
+
+def _some(texts: list[str], most: int = 3) -> str:
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return "; ".join(texts[:most]) + more

@@ -1,0 +1,257 @@
+"""Tasks on the workers of a Dask cluster, whoever of them dies.
+
+joblib's own Dask backend yields results as they come, but never hears of a task that was lost with
+its worker, and neither sends again the data that only that worker had. So tasks are handed to the
+scheduler here: what was lost is sent and run again.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import io
+import itertools
+import pickle
+import queue
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from orfeon.study.cluster import Cluster, ClusterError
+from orfeon.study.parallel import LARGE, Outcome, attempt, failure
+
+#: Tasks handed to the scheduler for every thread of the workers: one running, others waiting.
+AHEAD = 4
+#: Seconds without any worker before giving up.
+WAIT_FOR_WORKERS = 60.0
+#: Times that one task may be lost with its worker.
+LOSSES = 5
+#: Seconds between looks at the cluster while no result comes.
+LOOK = 0.5
+
+
+class ClusterTasks:
+    """Runs a function on the workers of a cluster.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        Where.
+    function : callable
+        What to run; it is sent once.
+    naming : callable
+        Names a task in messages.
+
+    Examples
+    --------
+    >>> from orfeon.study.cluster_tasks import ClusterTasks
+    >>> list(ClusterTasks(cluster, abs, str).run([-1]))  # doctest: +SKIP
+    [1]
+    """
+
+    def __init__(
+        self, cluster: Cluster, function: Callable[[Any], Any], naming: Callable[[Any], str]
+    ) -> None:
+        self.cluster = cluster
+        self.client = cluster.client
+        self.function = function
+        self.naming = naming
+        self.sent = _Sent(cluster.client)
+        self.done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.open: dict[Any, tuple[int, Any]] = {}
+        self.losses: dict[int, int] = {}
+
+    def run(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        """Yield results as they come.
+
+        Parameters
+        ----------
+        tasks : iterable
+            What to run the function on.
+
+        Yields
+        ------
+        object
+            A result.
+        """
+        numbered = enumerate(tasks)
+        try:
+            self._submit(itertools.islice(numbered, self._room()))
+            while self.open:
+                future = self._next_done()
+                outcome = self._outcome(future)
+                if outcome is None:
+                    continue
+                _, task = self.open.pop(future)
+                future.release()
+                if outcome.error is not None:
+                    raise failure(outcome.error, task, self.naming) from outcome.error
+                self._submit(itertools.islice(numbered, 1))
+                yield outcome.result
+        finally:
+            self._cancel()
+
+    def _room(self) -> int:
+        return AHEAD * max(1, self.cluster.threads())
+
+    def _submit(self, numbered: Iterable[tuple[int, Any]]) -> None:
+        for number, task in numbered:
+            packed, arrays = self.sent.pack(task)
+            future = self.client.submit(
+                _run_packed,
+                self.sent.whole(self.function),
+                number,
+                packed,
+                *arrays,
+                key=f"orfeon-task-{number}-{uuid.uuid4().hex}",
+                pure=False,
+            )
+            self.open[future] = number, task
+            future.add_done_callback(self.done.put)
+
+    def _next_done(self) -> Any:
+        """Wait for a task to be done or lost, as long as there is somebody to do it."""
+        idle_since: float | None = None
+        while True:
+            try:
+                future = self.done.get(timeout=LOOK)
+            except queue.Empty:
+                idle_since = self._look(idle_since)
+                continue
+            if future in self.open:
+                return future
+
+    def _look(self, idle_since: float | None) -> float | None:
+        if self.client.status != "running":
+            raise self._disconnected()
+        try:
+            threads = self.cluster.threads()
+        except OSError as error:
+            raise self._disconnected() from error
+        if threads:
+            return None
+        now = time.monotonic()
+        if idle_since is not None and now - idle_since > WAIT_FOR_WORKERS:
+            raise ClusterError(
+                f"All workers of {self.cluster.address} are gone, and none came back within "
+                f"{WAIT_FOR_WORKERS:g} s. Start some (dask worker {self.cluster.address}) and run "
+                "the command again."
+            )
+        return now if idle_since is None else idle_since
+
+    def _disconnected(self) -> ClusterError:
+        return ClusterError(
+            f"The scheduler at {self.cluster.address} no longer answers. Start it and its workers "
+            "again, then run the command again."
+        )
+
+    def _outcome(self, future: Any) -> Outcome | None:
+        """What a task gave; None if it was lost and has been sent again."""
+        from concurrent.futures import CancelledError
+
+        KilledWorker = importlib.import_module("distributed").KilledWorker
+
+        try:
+            outcome = future.result()
+        except (CancelledError, KilledWorker) as error:
+            if self.client.status != "running":
+                raise self._disconnected() from error
+            self._send_again(future, error)
+            return None
+        assert isinstance(outcome, Outcome)
+        return outcome
+
+    def _send_again(self, future: Any, error: BaseException) -> None:
+        number, task = self.open.pop(future)
+        self.losses[number] = self.losses.get(number, 0) + 1
+        if self.losses[number] > LOSSES:
+            raise failure(error, task, self.naming) from error
+        self.sent.forget_lost()
+        self._submit([(number, task)])
+
+    def _cancel(self) -> None:
+        if self.open and self.client.status == "running":
+            self.client.cancel(list(self.open), force=True)
+        self.open.clear()
+        self.sent.release()
+
+
+def _run_packed(
+    function: Callable[[Any], Any], number: int, packed: bytes, *arrays: Any
+) -> Outcome:
+    """Run a task where it has arrived."""
+    return attempt(function, number, _Unpickler(packed, arrays).load())
+
+
+class _Sent:
+    """What is on the workers already: the function and large arrays, each sent once."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self._futures: dict[int, tuple[Any, Any]] = {}
+
+    def whole(self, thing: Any) -> Any:
+        """The future of a thing that the workers have."""
+        kept = self._futures.get(id(thing))
+        if kept is None:
+            # It is kept alive here, so that its id stays its own.
+            kept = thing, self.client.scatter(thing, broadcast=True, hash=False)
+            self._futures[id(thing)] = kept
+        return kept[1]
+
+    def pack(self, task: Any) -> tuple[bytes, list[Any]]:
+        """A task as bytes, and the futures of its large arrays."""
+        stream = io.BytesIO()
+        pickler = _pickler()(stream)
+        pickler.dump(task)
+        return stream.getvalue(), [self.whole(array) for array in pickler.large]
+
+    def forget_lost(self) -> None:
+        """Send again what only workers had that died."""
+        lost = [key for key, (_, future) in self._futures.items() if future.status != "finished"]
+        for key in lost:
+            del self._futures[key]
+
+    def release(self) -> None:
+        """Let the workers forget it."""
+        for _, future in self._futures.values():
+            future.release()
+        self._futures.clear()
+
+
+@functools.cache
+def _pickler() -> Any:
+    """The pickler of tasks; what Dask brings along is only imported where there is a cluster."""
+    base = importlib.import_module("cloudpickle").Pickler
+
+    class LeavingOut(base):  # type: ignore[misc, valid-type]
+        """Leaves large arrays out, however deep they lie, and says which."""
+
+        def __init__(self, stream: io.BytesIO) -> None:
+            super().__init__(stream)
+            self.large: list[Any] = []
+
+        def persistent_id(self, part: Any) -> int | None:
+            if type(part) is not np.ndarray or part.nbytes < LARGE or part.dtype.hasobject:
+                return None
+            for place, array in enumerate(self.large):
+                if array is part:
+                    return place
+            self.large.append(part)
+            return len(self.large) - 1
+
+    return LeavingOut
+
+
+class _Unpickler(pickle.Unpickler):
+    """Puts the large arrays back."""
+
+    def __init__(self, packed: bytes, arrays: Sequence[Any]) -> None:
+        super().__init__(io.BytesIO(packed))
+        self.arrays = arrays
+
+    def persistent_load(self, place: Any) -> Any:
+        return self.arrays[place]

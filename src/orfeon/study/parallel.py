@@ -1,0 +1,329 @@
+"""Tasks run one by one, on the cores of a machine or on a cluster: the results are the same.
+
+A task that fails says which one it was; a worker process that dies has its tasks run again.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from orfeon.errors import UserError
+
+if TYPE_CHECKING:
+    from orfeon.study.cluster import Cluster
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+#: Times that worker processes may die with no result in between.
+PATIENCE = 3
+#: Arrays of this many bytes are sent once, not with every task.
+LARGE = 1_000_000
+
+
+class TaskError(RuntimeError):
+    """A task failed; the message names it, and ``__cause__`` is what went wrong.
+
+    Parameters
+    ----------
+    message : str
+        What to say.
+    task : object
+        The task.
+
+    Examples
+    --------
+    >>> from orfeon.study.parallel import TaskError, run_all
+    >>> try:
+    ...     list(run_all(lambda number: 1 / number, [2, 0], n_jobs=1))
+    ... except TaskError as error:
+    ...     print(error)
+    Task 0 failed: ZeroDivisionError: division by zero
+    """
+
+    def __init__(self, message: str, task: Any = None) -> None:
+        super().__init__(message)
+        self.task = task
+
+
+def run_all(
+    function: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    *,
+    n_jobs: int | None = None,
+    cluster: Cluster | None = None,
+    prefer: Literal["processes", "threads"] = "processes",
+    name: Callable[[Task], str] | None = None,
+) -> Iterator[Result]:
+    """Run a function on all tasks and yield the results as they come, in any order.
+
+    What the function gives must depend on its task only; then the results do not depend on where
+    it runs, to the last bit. Closing the iterator, or an interruption, cancels what has not begun
+    and leaves no process behind.
+
+    Parameters
+    ----------
+    function : callable
+        Called with a task. Elsewhere than in this process it is pickled, with what it holds; large
+        arrays in it are sent once and are read-only there.
+    tasks : iterable
+        What to run it on; taken as there is room for more.
+    n_jobs : int, optional
+        Processes of this machine: 1 or None runs here, -1 takes all cores. A cluster uses all its
+        workers, whatever is said here.
+    cluster : Cluster, optional
+        Where to run, from :func:`orfeon.study.cluster.connect`.
+    prefer : {"processes", "threads"}, default="processes"
+        What to use on this machine.
+    name : callable, optional
+        Names a task in messages; by default its ``key`` or ``name``, or what it looks like.
+
+    Yields
+    ------
+    object
+        What the function gave for one of the tasks.
+
+    Raises
+    ------
+    TaskError
+        If a task fails. Mistakes of users stay :class:`orfeon.errors.UserError`.
+
+    Examples
+    --------
+    >>> from orfeon.study.parallel import run_all
+    >>> sorted(run_all(abs, [-3, 1, -2]))
+    [1, 2, 3]
+    >>> sorted(run_all(lambda number: number**2, range(4), n_jobs=2, prefer="threads"))
+    [0, 1, 4, 9]
+    """
+    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
+        raise UserError(f"n_jobs must be a number of processes, or -1 for all; got {n_jobs!r}.")
+    if prefer not in ("processes", "threads"):
+        raise UserError(f"prefer must be 'processes' or 'threads'; got {prefer!r}.")
+    naming = task_name if name is None else name
+    if cluster is not None:
+        from orfeon.study.cluster_tasks import ClusterTasks
+
+        return ClusterTasks(cluster, function, naming).run(tasks)
+    if n_jobs in (None, 1):
+        return _here(function, tasks, naming)
+    return _LocalTasks(function, naming, int(n_jobs or 1), prefer).run(tasks)
+
+
+def task_name(task: Any) -> str:
+    """A short name of a task, for messages.
+
+    Parameters
+    ----------
+    task : object
+        The task.
+
+    Returns
+    -------
+    str
+        Its ``key`` or ``name`` if it has one, or what it looks like, cut short.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.study.parallel import task_name
+    >>> task_name(("bagging", 3, np.zeros((1000, 20))))
+    "('bagging', 3, array of shape (1000, 20))"
+    """
+    for attribute in ("key", "name"):
+        named = getattr(task, attribute, None)
+        if isinstance(named, str):
+            return named
+    if isinstance(task, tuple | list):
+        parts = ", ".join(task_name(part) if _is_array(part) else repr(part) for part in task)
+        return _cut(f"({parts})" if isinstance(task, tuple) else f"[{parts}]")
+    if _is_array(task):
+        return f"array of shape {task.shape}"
+    return _cut(repr(task))
+
+
+def failure(error: BaseException, task: Any, naming: Callable[[Any], str]) -> Exception:
+    """What to raise for a task that failed.
+
+    Parameters
+    ----------
+    error : BaseException
+        What went wrong.
+    task : object
+        Where.
+    naming : callable
+        Names the task.
+
+    Returns
+    -------
+    Exception
+        A UserError for mistakes of users, else a TaskError; either names the task.
+
+    Examples
+    --------
+    >>> from orfeon.study.parallel import failure, task_name
+    >>> failure(KeyError("width"), "bagging", task_name)
+    TaskError("Task 'bagging' failed: KeyError: 'width'")
+    """
+    if isinstance(error, UserError):
+        return UserError(f"{error} (Task: {naming(task)}.)")
+    return TaskError(f"Task {naming(task)} failed: {type(error).__name__}: {error}", task)
+
+
+def _is_array(part: Any) -> bool:
+    return hasattr(part, "shape")
+
+
+def _cut(text: str, most: int = 120) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _here(
+    function: Callable[[Task], Result], tasks: Iterable[Task], naming: Callable[[Task], str]
+) -> Iterator[Result]:
+    for task in tasks:
+        try:
+            result = function(task)
+        except Exception as error:
+            raise failure(error, task, naming) from error
+        yield result
+
+
+class Outcome:
+    """What became of a task in another process: its result, or what went wrong there.
+
+    Parameters
+    ----------
+    number : int
+        Number of the task.
+    result : object
+        What the function gave.
+    error : Exception, optional
+        What it raised.
+
+    Examples
+    --------
+    >>> from orfeon.study.parallel import Outcome
+    >>> Outcome(3, result=0.5).number
+    3
+    """
+
+    __slots__ = ("error", "number", "result")
+
+    def __init__(self, number: int, result: Any = None, error: Exception | None = None) -> None:
+        self.number = number
+        self.result = result
+        self.error = error
+
+
+def attempt(function: Callable[[Any], Any], number: int, task: Any) -> Outcome:
+    """Run a task, and take note of what it raises.
+
+    Parameters
+    ----------
+    function : callable
+        What to run.
+    number : int
+        Number of the task.
+    task : object
+        What to run it on.
+
+    Returns
+    -------
+    Outcome
+        The result or the exception.
+
+    Examples
+    --------
+    >>> from orfeon.study.parallel import attempt
+    >>> attempt(abs, 0, -2).result, attempt(abs, 1, "two").error
+    (2, TypeError("bad operand type for abs(): 'str'"))
+    """
+    try:
+        return Outcome(number, function(task))
+    except Exception as error:
+        import traceback
+
+        # Tracebacks cannot travel; their text can.
+        error.add_note("".join(traceback.format_exception(error)).rstrip())
+        return Outcome(number, error=_portable(error))
+
+
+def _portable(error: Exception) -> Exception:
+    """The exception itself, or one that says the same, if it does not survive pickling."""
+    import pickle
+
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+class _LocalTasks:
+    """Tasks in processes or threads of this machine, through joblib."""
+
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        naming: Callable[[Any], str],
+        n_jobs: int,
+        prefer: Literal["processes", "threads"],
+    ) -> None:
+        self.function = function
+        self.naming = naming
+        self.n_jobs = n_jobs
+        self.prefer = prefer
+        self.open: dict[int, Any] = {}
+
+    def run(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        from concurrent.futures.process import BrokenProcessPool
+
+        numbered = enumerate(tasks)
+        deaths = 0
+        while True:
+            # Only what was lost with a process is run again; nothing is yielded twice.
+            again = list(self.open.items())
+            outcomes = self._outcomes(itertools.chain(again, numbered))
+            try:
+                for outcome in outcomes:
+                    deaths = 0
+                    task = self.open.pop(outcome.number)
+                    if outcome.error is not None:
+                        raise failure(outcome.error, task, self.naming) from outcome.error
+                    yield outcome.result
+                return
+            except BrokenProcessPool as error:
+                deaths += 1
+                if deaths > PATIENCE:
+                    raise self._gave_up(error) from error
+            finally:
+                outcomes.close()
+
+    def _outcomes(self, numbered: Iterable[tuple[int, Any]]) -> Any:
+        from joblib import Parallel, delayed
+
+        def calls() -> Iterator[Any]:
+            for number, task in numbered:
+                self.open[number] = task
+                yield delayed(attempt)(self.function, number, task)
+
+        parallel = Parallel(
+            n_jobs=self.n_jobs,
+            prefer=self.prefer,
+            return_as="generator_unordered",
+            max_nbytes=LARGE,
+        )
+        return parallel(calls())
+
+    def _gave_up(self, error: BaseException) -> Exception:
+        names = ", ".join(self.naming(task) for task in itertools.islice(self.open.values(), 3))
+        return TaskError(
+            f"Worker processes died {PATIENCE + 1} times with no result in between; running then: "
+            f"{names}. Memory may be short: fewer processes (n_jobs={self.n_jobs} now) need less.",
+            next(iter(self.open.values()), None),
+        )
