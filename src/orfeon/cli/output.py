@@ -87,8 +87,8 @@ def print_json(document: Any) -> None:
     print(json.dumps(plain_value(document), indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def wants_colour(stream: Any) -> bool:
-    """Whether a stream is a terminal that shows colours; NO_COLOR and TERM=dumb say no.
+def is_terminal(stream: Any) -> bool:
+    """Whether a stream is a terminal that can be drawn on; colours are NO_COLOR's matter.
 
     Parameters
     ----------
@@ -101,12 +101,13 @@ def wants_colour(stream: Any) -> bool:
     Examples
     --------
     >>> import io
-    >>> from orfeon.cli.output import wants_colour
-    >>> wants_colour(io.StringIO())
+    >>> from orfeon.cli.output import is_terminal
+    >>> is_terminal(io.StringIO())
     False
     """
-    is_terminal = stream is not None and stream.isatty()
-    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if stream is None or getattr(stream, "closed", False) or not stream.isatty():
+        return False
+    return os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
 
 
 def print_table(
@@ -141,7 +142,7 @@ def print_table(
     tree      12.5
     """
     cells = [[printable(cell) for cell in row] for row in rows]
-    if wants_colour(sys.stdout):
+    if is_terminal(sys.stdout):
         _draw_table(columns, cells, title, to_the_right, highlight)
         return
     if title:
