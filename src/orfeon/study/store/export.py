@@ -1,0 +1,163 @@
+"""Runs as a table, in a CSV or a Parquet file."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orfeon.study.store.errors import StoreError
+from orfeon.study.store.rows import RunRow
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FIRST = ("study", "key", "seed", "seconds", "finished", "host")
+_GROUPS = ("configuration", "result", "timings", "versions")
+
+
+def write_runs(path: Path, runs: Sequence[tuple[str, Sequence[RunRow]]]) -> int:
+    """Write runs to a file, a line each; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        A .csv or .parquet file.
+    runs : sequence of (str, sequence of RunRow)
+        Names of studies and their runs.
+
+    Returns
+    -------
+    int
+        Number of lines.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from orfeon.study.store.export import write_runs
+    >>> from orfeon.study.store import RunRow
+    >>> row = RunRow("a", {"depth": 3}, 0, {"error": 0.25}, 1.5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "runs.csv"
+    ...     number = write_runs(path, [("iris", [row])])
+    ...     print(path.read_text().strip())
+    study,key,seed,seconds,finished,host,configuration.depth,result.error
+    iris,a,0,1.5,,,3,0.25
+    """
+    if path.suffix not in (".csv", ".parquet"):
+        raise StoreError(f"Runs are exported to .csv or .parquet files; got {str(path)!r}.")
+    frame = runs_frame((name, row) for name, rows in runs for row in rows)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write_whole(frame, path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror or error}.") from error
+    except ImportError:
+        raise StoreError(
+            "Parquet files need the package pyarrow. Install it with "
+            "`pip install orfeon[parquet]`, or export to .csv."
+        ) from None
+    return len(frame)
+
+
+def runs_frame(runs: Iterable[tuple[str, RunRow]]) -> pd.DataFrame:
+    """Runs as a table with dotted names.
+
+    Parameters
+    ----------
+    runs : iterable of (str, RunRow)
+        Names of studies and their runs.
+
+    Returns
+    -------
+    DataFrame
+        Lists, and columns that mix text with numbers, are JSON text.
+
+    Examples
+    --------
+    >>> from orfeon.study.store.export import runs_frame
+    >>> from orfeon.study.store import RunRow
+    >>> row = RunRow("a", {"tree": {"depth": 3}}, 0, {"curve": [1, 2]}, 1.5)
+    >>> frame = runs_frame([("iris", row)])
+    >>> frame[["configuration.tree.depth", "result.curve"]].values.tolist()
+    [[3, '[1,2]']]
+    """
+    import pandas as pd
+
+    lines = [_line(name, row) for name, row in runs]
+    found = {column for line in lines for column in line}
+    columns = [*_FIRST, *sorted(found.difference(_FIRST), key=_place)]
+    return pd.DataFrame({name: _column([line.get(name) for line in lines]) for name in columns})
+
+
+def _place(column: str) -> tuple[int, str]:
+    return _GROUPS.index(column.split(".")[0]), column
+
+
+def _line(study: str, row: RunRow) -> dict[str, Any]:
+    fields = asdict(row)
+    line = {"study": study, **{name: fields[name] for name in _FIRST[1:]}}
+    for group in _GROUPS:
+        for name, value in _flat(fields[group], group):
+            # {"a.b": 1, "a": {"b": 2}} has one dotted name for two values: both are kept.
+            while name in line:
+                name += "'"
+            line[name] = value
+    return line
+
+
+def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _flat(part, f"{name}.{key}")
+    elif isinstance(value, list):
+        yield name, json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    else:
+        yield name, value
+
+
+def _column(values: list[Any]) -> pd.Series[Any]:
+    """A column of one type, which a Parquet file needs."""
+    import pandas as pd
+
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {bool}:
+        return pd.Series(values, dtype="boolean")
+    if kinds == {int} and all(value is None or abs(value) < 2**63 for value in values):
+        return pd.Series(values, dtype="Int64")
+    if kinds in ({float}, {int, float}):
+        return pd.Series(values, dtype="float64")
+    if kinds - {str}:
+        values = [
+            value if value is None or isinstance(value, str) else json.dumps(value)
+            for value in values
+        ]
+    return pd.Series(values, dtype="string")
+
+
+def _write_whole(frame: pd.DataFrame, path: Path) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if path.suffix == ".csv":
+                frame.to_csv(file, index=False, encoding="utf-8", lineterminator="\n")
+            else:
+                frame.to_parquet(file, index=False)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, _usual_mode())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _usual_mode() -> int:
+    """The permissions that a new file gets; those of temporary files are narrower."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

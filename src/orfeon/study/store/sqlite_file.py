@@ -1,0 +1,249 @@
+"""Opening a store in a SQLite file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from sqlalchemy import Connection, create_engine
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import NullPool, StaticPool
+
+from orfeon.study.store.database import Database, transaction
+from orfeon.study.store.errors import StoreError, store_error
+from orfeon.study.store.tables import APPLICATION_ID, has_tables, make_tables
+
+#: How long a writer waits for others, in seconds.
+PATIENCE = 60.0
+
+#: Files up to this size are looked through when they are opened: about 0.1 s.
+CHECKED_BYTES = 32 * 2**20
+
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+_APPLICATION_ID_AT = slice(68, 72)
+
+
+def open_memory() -> Database:
+    """A store that is kept in memory, to try things out.
+
+    Returns
+    -------
+    Database
+
+    Examples
+    --------
+    >>> from orfeon.study.store.sqlite_file import open_memory
+    >>> open_memory().place
+    ':memory:'
+    """
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: _connect(":memory:"),
+        poolclass=StaticPool,
+        isolation_level="AUTOCOMMIT",
+    )
+    database = Database(engine, ":memory:")
+    database.run(make_tables)
+    return database
+
+
+def open_file(path: Path, *, read_only: bool = False) -> Database:
+    """Open a store, or make it.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its folder is made if needed.
+    read_only : bool, default=False
+        Whether nothing may be written; the file must exist, but may be on a medium that
+        cannot be written to.
+
+    Returns
+    -------
+    Database
+
+    Raises
+    ------
+    StoreError
+        If that cannot be; the file is then left as it is.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from orfeon.study.store.sqlite_file import open_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     database = open_file(pathlib.Path(folder) / "new" / "results.db")
+    ...     database.close()
+    ...     [path.name for path in pathlib.Path(folder).rglob("*.db")]
+    ['results.db']
+    """
+    path = path.absolute()
+    place = str(path)
+    try:
+        is_there = _is_ours(path)
+        if read_only and not is_there:
+            raise StoreError(f"The store {place}: there is no such store.")
+        if not read_only:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise store_error(error, place) from error
+    if read_only:
+        return _open_for_reading(path)
+    database = _database(f"{path.as_uri()}?mode=rwc", path, read_only=False)
+    try:
+        database.run(lambda connection: _prepare(connection, path))
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether the file holds a store; False if there is none, or an empty one.
+
+    Looks at the first bytes only, so that a file of somebody else is not touched.
+    """
+    if path.is_dir():
+        raise StoreError(f"The store {path}: is a folder. Give the name of a file in it.")
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except FileNotFoundError:
+        return False
+    if not header:
+        return False
+    if not header.startswith(_MAGIC) or len(header) < _HEADER_BYTES:
+        raise StoreError(
+            f"The store {path}: the file is not a results store (no SQLite database). It is left "
+            "as it is: give another file."
+        )
+    if int.from_bytes(header[_APPLICATION_ID_AT], "big") != APPLICATION_ID:
+        raise StoreError(
+            f"The store {path}: the file is a SQLite database of another application. It is left "
+            "as it is: give another file."
+        )
+    return True
+
+
+def _prepare(connection: Connection, path: Path) -> None:
+    _check_whole(connection, path)
+    # The lock is taken before anything is looked at: two processes may be making the store, and
+    # a file that cannot be written is found out now, not after the first run.
+    with transaction(connection):
+        if not has_tables(connection, str(path)):
+            connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+            make_tables(connection)
+    _use_write_ahead_log(connection)
+
+
+def _use_write_ahead_log(connection: Connection) -> None:
+    """Switch to the write-ahead log, for which SQLite does not wait by itself."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+            return
+        except OperationalError as error:
+            name = getattr(error.orig, "sqlite_errorname", "")
+            if not name.startswith("SQLITE_BUSY") or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
+
+
+def _check_whole(connection: Connection, path: Path) -> None:
+    """Look through a file that is not large, so that damage is told before work is done."""
+    if path.stat().st_size <= CHECKED_BYTES:
+        found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+        if found != "ok":
+            raise StoreError(
+                f"The store {path}: the file is damaged ({found}). It is left as it is: restore it "
+                "from a copy, or give another file."
+            )
+
+
+def _open_for_reading(path: Path) -> Database:
+    try:
+        return _readable(f"{path.as_uri()}?mode=rw", path)
+    except StoreError as error:
+        cause = error.__cause__
+        name = getattr(getattr(cause, "orig", None), "sqlite_errorname", "") or ""
+        if not name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+            raise
+    # On a medium that cannot be written SQLite misses its side files.
+    log = path.with_name(f"{path.name}-wal")
+    if not log.exists() or log.stat().st_size == 0:
+        return _readable(f"{path.as_uri()}?mode=ro&immutable=1", path)
+    # The last runs are in the log: it is read where it can be worked with.
+    folder = tempfile.TemporaryDirectory(prefix="orfeon-store-")
+    try:
+        copy = Path(folder.name) / path.name
+        shutil.copyfile(path, copy)
+        shutil.copyfile(log, copy.with_name(log.name))
+        return _readable(f"{copy.as_uri()}?mode=rw", path, folder.cleanup)
+    except BaseException:
+        folder.cleanup()
+        raise
+
+
+def _readable(address: str, path: Path, on_close: Callable[[], None] | None = None) -> Database:
+    database = _database(address, path, read_only=True, on_close=on_close)
+    try:
+        database.run(lambda connection: _check_readable(connection, path))
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _check_readable(connection: Connection, path: Path) -> None:
+    _check_whole(connection, path)
+    if not has_tables(connection, str(path)):
+        raise StoreError(f"The store {path}: there is no such store.")
+
+
+def _database(
+    address: str, path: Path, *, read_only: bool, on_close: Callable[[], None] | None = None
+) -> Database:
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: _connect(address, read_only=read_only),
+        poolclass=NullPool,
+        isolation_level="AUTOCOMMIT",
+    )
+    file: list[tuple[int, int]] = []
+
+    def check() -> None:
+        # SQLite would go on writing into a file that has no name any more.
+        try:
+            found = os.stat(path)
+        except OSError:
+            found = None
+        identity = (0, 0) if found is None else (found.st_dev, found.st_ino)
+        if not file:
+            file.append(identity)
+        if found is None or identity != file[0]:
+            raise StoreError(
+                f"The store {path}: the file was removed or replaced while it was in use. Run "
+                "again with a file that stays."
+            )
+
+    return Database(engine, str(path), read_only=read_only, check=check, on_close=on_close)
+
+
+def _connect(address: str, *, read_only: bool = False) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+    )
+    # A commit is then safe once the operating system has it: a killed process loses nothing.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA cell_size_check = ON")
+    if read_only:
+        connection.execute("PRAGMA query_only = ON")
+    return connection
