@@ -1,0 +1,343 @@
+"""A live display of long work: what runs now, what is done, the time left, errors so far.
+
+It is drawn on standard error, only when that is a terminal. It draws a few times a second,
+however often it is told something, each time in a single write, so that nothing flickers.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, TextIO
+
+from orfeon.cli.output import is_terminal
+from orfeon.cli.words import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+    from rich.text import Text
+
+#: Drawings a second.
+_RATE = 5
+#: Cells of a line at most. A terminal that is made narrower folds lines that were longer.
+_WIDEST = 100
+#: Seconds of work before a time left is told.
+_FIRST_ESTIMATE = 1.0
+
+
+@dataclass
+class _State:
+    """What the display tells."""
+
+    title: str
+    total: float = 0.0
+    done: float = 0.0
+    done_before: float = 0.0
+    started: float = 0.0
+    advanced: float = 0.0
+    running: tuple[str, ...] = ()
+    last: str = ""
+    n_errors: int = 0
+    last_error: str = ""
+    seconds_left: float | None = None
+
+    def estimate(self) -> float | None:
+        """Seconds left when the last work was done, or None while that is not known."""
+        fresh, elapsed = self.done - self.done_before, self.advanced - self.started
+        if fresh <= 0 or elapsed < _FIRST_ESTIMATE:
+            return None
+        return elapsed / fresh * max(0.0, self.total - self.done)
+
+
+def clock_text(seconds: float) -> str:
+    """Seconds as a clock shows them.
+
+    Parameters
+    ----------
+    seconds : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from orfeon.cli.live import clock_text
+    >>> clock_text(75), clock_text(3675)
+    ('1:15', '1:01:15')
+    """
+    whole = max(0, round(seconds))
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
+
+
+class LiveDisplay:
+    """Progress of long work on a terminal; where there is none, it keeps still.
+
+    It may be told things from any thread. It is a context manager: leaving it takes the display
+    away and gives the cursor back, also after Ctrl-C.
+
+    Parameters
+    ----------
+    title : str, default=""
+        What is being done.
+    quiet : bool, default=False
+        Show nothing.
+    file : text stream, optional
+        Where to draw; standard error by default.
+    clock : callable, default=time.monotonic
+        Gives the time in seconds.
+
+    Examples
+    --------
+    >>> from orfeon.cli.live import LiveDisplay
+    >>> with LiveDisplay("study", quiet=True) as display:
+    ...     display.start(200)
+    ...     display.running(["bagging, fold 1"])
+    ...     display.advance(1, "bagging, fold 1: 8.1%")
+    ...     display.done, display.total
+    (1.0, 200.0)
+    """
+
+    def __init__(
+        self,
+        title: str = "",
+        *,
+        quiet: bool = False,
+        file: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._state = _State(title=printable(title))
+        self._stream = sys.stderr if file is None else file
+        self._shown = not quiet and is_terminal(self._stream)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._live: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @property
+    def done(self) -> float:
+        """How much is done."""
+        return self._state.done
+
+    @property
+    def total(self) -> float:
+        """How much there is to do."""
+        return self._state.total
+
+    def start(self, total: float, done: float = 0) -> None:
+        """Begin, or say that there is more or less to do than was thought.
+
+        Parameters
+        ----------
+        total : float
+            How much there is to do, in any unit: runs, members, rows.
+        done : float, default=0
+            How much of it was done before, by a run that was stopped; the time left does not
+            rest on it. Only the first call counts it.
+        """
+        with self._lock:
+            state = self._state
+            state.total = float(total)
+            if self._live is None and not state.started:
+                state.started = state.advanced = self._clock()
+                state.done = state.done_before = float(done)
+        if self._shown and self._live is None:
+            self._live = _make_live(self._stream, _Picture(self._snapshot))
+            self._live.start(refresh=True)
+
+    def running(self, names: Sequence[str]) -> None:
+        """Say what runs now.
+
+        Parameters
+        ----------
+        names : sequence of str
+            As many as run at once.
+        """
+        with self._lock:
+            self._state.running = tuple(map(printable, names))
+
+    def advance(self, n: float = 1, text: str = "") -> None:
+        """Count work that is done.
+
+        Parameters
+        ----------
+        n : float, default=1
+            How much, in the unit of the total.
+        text : str, default=""
+            What it was and how it went, in a few words.
+        """
+        with self._lock:
+            state = self._state
+            state.done += n
+            state.advanced = self._clock()
+            state.seconds_left = state.estimate()
+            if text:
+                state.last = printable(text)
+
+    def time_left(self, seconds: float) -> None:
+        """Say how long it will take, where that is known better than from the pace so far.
+
+        Parameters
+        ----------
+        seconds : float
+            It holds until the next :meth:`advance`.
+        """
+        with self._lock:
+            self._state.seconds_left = seconds
+            self._state.advanced = self._clock()
+
+    def error(self, text: str) -> None:
+        """Count an error that the work goes on after.
+
+        Parameters
+        ----------
+        text : str
+            What failed and why.
+        """
+        with self._lock:
+            self._state.n_errors += 1
+            self._state.last_error = printable(text)
+
+    def note(self, text: str) -> None:
+        """Write a line that stays, above the display.
+
+        Parameters
+        ----------
+        text : str
+        """
+        if self._live is not None:
+            from rich.text import Text
+
+            self._live.console.print(Text(printable(text)))
+
+    def close(self) -> None:
+        """Take the display away; nothing is shown after that."""
+        live, self._live, self._shown = self._live, None, False
+        if live is not None:
+            live.stop()
+
+    def _snapshot(self) -> Iterator[tuple[str, str]]:
+        """The lines of the display: a kind and a text each."""
+        with self._lock:
+            state, now = self._state, self._clock()
+            share = min(1.0, state.done / state.total) if state.total else 0.0
+            left = state.seconds_left
+            if left is not None:
+                left = max(0.0, left - (now - state.advanced))
+            lines = [
+                ("title", state.title),
+                ("bar", f"{share:.6f}|{_figures(state, share, now - state.started, left)}"),
+                ("now", ", ".join(state.running)),
+                ("done", state.last),
+                ("errors", _errors(state)),
+            ]
+        return ((kind, text) for kind, text in lines if text)
+
+
+def _figures(state: _State, share: float, elapsed: float, left: float | None) -> str:
+    told = f"{clock_text(left)} left" if left is not None else "estimating"
+    counts = f"{state.done:,.0f}/{state.total:,.0f}"
+    return f"{counts}  {int(100 * share)}%  {clock_text(elapsed)} gone, {told}"
+
+
+def _errors(state: _State) -> str:
+    if not state.n_errors:
+        return ""
+    return f"{state.n_errors} error{'s' * (state.n_errors > 1)}, the last: {state.last_error}"
+
+
+_STYLES = {"title": "bold", "now": "", "done": "dim", "errors": "red"}
+_LABELS = {"now": "now   ", "done": "done  "}
+
+
+class _Picture:
+    """The display as Rich draws it; it remembers how wide the lines were."""
+
+    def __init__(self, snapshot: Callable[[], Iterator[tuple[str, str]]]) -> None:
+        self._snapshot = snapshot
+        self.widths: list[int] = []
+
+    def lines(self, width: int, ascii_only: bool) -> list[Text]:
+        """The lines, none wider than the terminal."""
+        from rich.text import Text
+
+        # The last column stays empty: some terminals begin a new line when it is written.
+        room = max(1, min(width - 1, _WIDEST))
+        texts = []
+        for kind, text in self._snapshot():
+            if kind == "bar":
+                line = _bar_line(text, room, ascii_only)
+            else:
+                line = Text(_LABELS.get(kind, "") + text, style=_STYLES[kind])
+            line.truncate(room, overflow="crop" if ascii_only else "ellipsis")
+            line.no_wrap = True
+            texts.append(line)
+        return texts
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        lines = self.lines(options.max_width, options.ascii_only)
+        self.widths = [line.cell_len for line in lines]
+        yield from lines
+
+    def folded_rows(self, width: int) -> int:
+        """Rows that were added when a terminal of this width folded the lines."""
+        return sum((max(1, drawn) - 1) // max(1, width) for drawn in self.widths)
+
+
+def _bar_line(text: str, room: int, ascii_only: bool) -> Text:
+    from rich.text import Text
+
+    share, figures = text.split("|", 1)
+    length = min(30, room - len(figures) - 2)
+    line = Text()
+    if length >= 5:
+        full = round(length * float(share))
+        line.append(("#" if ascii_only else "█") * full, style="green")
+        line.append(("-" if ascii_only else "░") * (length - full), style="dim")
+        line.append("  ")
+    return line.append(figures)
+
+
+def _make_live(stream: TextIO, picture: _Picture) -> Any:
+    """Rich's live display, made to survive a terminal that is made narrower."""
+    from rich.console import Console, ConsoleRenderable
+    from rich.control import Control
+    from rich.live import Live
+    from rich.segment import ControlType
+
+    class ResizableLive(Live):
+        """Goes up by the rows that lines have become, not only by those that were drawn."""
+
+        def process_renderables(
+            self, renderables: list[ConsoleRenderable]
+        ) -> list[ConsoleRenderable]:
+            folded = picture.folded_rows(self.console.width)
+            up = ((ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1))
+            moved = Control(ControlType.CARRIAGE_RETURN, *up * folded)
+            return [moved, *super().process_renderables(renderables)]
+
+        def refresh(self) -> None:
+            try:
+                super().refresh()
+            except (OSError, ValueError):  # the terminal has gone; the work goes on
+                picture.widths = []
+
+    console = Console(file=stream, force_terminal=True, highlight=False, emoji=False, markup=False)
+    return ResizableLive(
+        picture,
+        console=console,
+        refresh_per_second=_RATE,
+        transient=True,
+        vertical_overflow="crop",
+        # What goes to a file or a pipe is none of the terminal's business.
+        redirect_stdout=is_terminal(sys.stdout),
+    )

@@ -1,0 +1,292 @@
+"""The command ``orfeon warmup``: compile the kernels before they are needed.
+
+Kernels are compiled for the kinds of arrays that they are given, so each family of methods is
+fitted to small tables of every kind: with and without categories and missing values, with two
+classes and with more, and with numbers to predict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from orfeon.cli.live import LiveDisplay
+from orfeon.cli.options import add_output_options, names
+from orfeon.cli.output import print_json, print_table
+from orfeon.cli.parser import command_parser
+from orfeon.cli.words import duration_text, nearest_names
+from orfeon.errors import UserError
+
+_DESCRIPTION = """\
+Compiles the kernels of the methods and keeps them on disk, so that the first study, fit or
+prediction starts at full speed. orfeon compiles on first use anyway: this only moves the wait to
+a moment of your choice, such as the making of a container or the evening before a lesson. Run a
+second time it has little left to do, and says so.
+
+Kernels are kept beside the package, or in the folder that NUMBA_CACHE_DIR names. They are made
+for this machine's processor and this release of orfeon.
+"""
+
+_EXAMPLES = """\
+orfeon warmup                             everything, a minute or two
+orfeon warmup --family trees,ensembles    only these
+NUMBA_CACHE_DIR=/srv/kernels orfeon warmup --json
+"""
+
+
+class Step(NamedTuple):
+    """One estimator to be fitted: its name, settings, and tables it is fitted to."""
+
+    estimator: str
+    settings: dict[str, Any]
+    tables: tuple[str, ...]
+
+
+class Compiled(NamedTuple):
+    """What a family took: how many kernels were compiled, and seconds in all."""
+
+    family: str
+    n_kernels: int
+    seconds: float
+
+
+_CLASSES = ("numbers", "mixed")
+
+
+def _steps(*estimators: str, tables: tuple[str, ...] = _CLASSES, **settings: Any) -> list[Step]:
+    return [Step(name, settings, tables) for name in estimators]
+
+
+def _of_numbers(*estimators: str, **settings: Any) -> list[Step]:
+    return _steps(*estimators, tables=("regression", "mixed_regression"), **settings)
+
+
+#: What is fitted to warm a family up.
+FAMILIES: dict[str, list[Step]] = {
+    "trees": [
+        *_steps("CARTClassifier", pruning="cv"),
+        *_of_numbers("CARTRegressor", pruning="cv"),
+        *_steps("C45Classifier", "IGPTreeClassifier", "StumpClassifier", "RandomTreeClassifier"),
+        *_of_numbers("StumpRegressor", "RandomTreeRegressor"),
+    ],
+    "ensembles": [
+        *_steps(
+            "BaggingClassifier", "RandomForestClassifier", "ExtraTreesClassifier",
+            "ClassSwitchingClassifier", "WaggingClassifier", "RandomSubspaceClassifier",
+            "IGPEnsembleClassifier", n_estimators=6,
+        ),
+        *_of_numbers(
+            "BaggingRegressor", "RandomForestRegressor", "ExtraTreesRegressor",
+            "OutputSmearingRegressor", n_estimators=6,
+        ),
+    ],
+    "oblique": [
+        *_steps("ObliqueForestClassifier", tables=("numbers",), n_estimators=4),
+        *_steps("ObliqueForestRegressor", tables=("regression",), n_estimators=4),
+    ],
+    "boosting": [
+        *_steps("AdaBoostClassifier", "AdaBoostMHClassifier", n_estimators=4),
+        *_of_numbers("AdaBoostR2Regressor", n_estimators=4),
+        *_steps("IGPCommitteesClassifier", n_committees=2, n_estimators=3),
+    ],
+    "gradient": [
+        *_steps("GradientBoostingClassifier", n_estimators=4),
+        *_of_numbers("GradientBoostingRegressor", n_estimators=4),
+    ],
+    "perceptrons": [
+        *_steps("ParallelPerceptronClassifier", tables=("numbers",)),
+        *_steps("PPBoostClassifier", tables=("numbers",), n_estimators=3),
+    ],
+    "ordering": [],
+}  # fmt: skip
+
+
+def add_parser(subparsers: Any) -> None:
+    """Say what the command takes.
+
+    Parameters
+    ----------
+    subparsers : argparse's subparsers
+        To add the command to.
+    """
+    parser = command_parser(
+        subparsers, "warmup", "compile the kernels now", _DESCRIPTION, _EXAMPLES
+    )
+    parser.add_argument(
+        "--family", type=names, metavar="A,B",
+        help=f"only these families of methods, among {', '.join(FAMILIES)}; default: all",
+    )  # fmt: skip
+    add_output_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compile, and say how long it took.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        What was given.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    families = _chosen(options.family)
+    with LiveDisplay("warming up", quiet=options.quiet) as display:
+        display.start(sum(_n_parts(family) for family in families))
+        display.running(["loading"])
+        _load()
+        found = [_warm_up(family, display) for family in families]
+    seconds, n_kernels = sum(item.seconds for item in found), sum(item.n_kernels for item in found)
+    if options.json:
+        print_json(
+            {
+                "families": [item._asdict() for item in found],
+                "n_kernels": n_kernels,
+                "seconds": seconds,
+                "cache": _cache_folder(),
+            }
+        )
+        return 0
+    print_table(
+        ["family", "kernels compiled", "time"],
+        [[item.family, item.n_kernels, duration_text(item.seconds)] for item in found],
+        to_the_right={1, 2},
+    )
+    print(f"\n{_summary(n_kernels, seconds)}")
+    return 0
+
+
+def _summary(n_kernels: int, seconds: float) -> str:
+    if n_kernels == 0:
+        return f"All kernels were there already (checked in {duration_text(seconds)})."
+    were = "kernel was" if n_kernels == 1 else "kernels were"
+    return f"{n_kernels} {were} compiled in {duration_text(seconds)}, kept in {_cache_folder()}."
+
+
+def _chosen(given: list[str] | None) -> list[str]:
+    for name in given or ():
+        if name not in FAMILIES:
+            raise UserError(
+                f"--family: there is no family {name!r}{nearest_names(name, FAMILIES)}. "
+                f"The families are {', '.join(FAMILIES)}."
+            )
+    return [name for name in FAMILIES if given is None or name in given]
+
+
+def _n_parts(family: str) -> int:
+    return 1 if family == "ordering" else sum(len(step.tables) for step in FAMILIES[family])
+
+
+def _warm_up(family: str, display: LiveDisplay) -> Compiled:
+    start = time.perf_counter()
+    with _counted_kernels() as n_kernels, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tables this small leave methods little to do
+        if family == "ordering":
+            display.running(["ordering"])
+            _order_members()
+            display.advance(1, "ordering")
+        for step in FAMILIES[family]:
+            for name in step.tables:
+                display.running([f"{step.estimator} ({name.replace('_', ' ')})"])
+                _fit(step, name)
+                display.advance(1, f"{step.estimator} ({name.replace('_', ' ')})")
+    return Compiled(family, n_kernels(), time.perf_counter() - start)
+
+
+def _load() -> None:
+    """Import what the first family would otherwise wait for."""
+    import pandas  # noqa: F401
+
+    import orfeon.ensembles  # noqa: F401
+
+
+@contextmanager
+def _counted_kernels() -> Iterator[Callable[[], int]]:
+    """Count what is compiled, and keep the notice that something is compiled still."""
+    import logging
+
+    from numba.core import event
+
+    class Counter(event.Listener):  # type: ignore[misc]
+        n_kernels = 0
+        depth = 0
+
+        def on_start(self, event: Any) -> None:
+            self.n_kernels += self.depth == 0
+            self.depth += 1
+
+        def on_end(self, event: Any) -> None:
+            self.depth -= 1
+
+    counter, logger = Counter(), logging.getLogger("orfeon")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with event.install_listener("numba:compile", counter):
+            yield lambda: counter.n_kernels
+    finally:
+        logger.setLevel(level)
+
+
+def _table(name: str) -> tuple[Any, Any]:
+    """A small table: numbers only, or with categories and missing values."""
+    import numpy as np
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 4))
+    signal = X[:, 0] + X[:, 1] + rng.normal(scale=0.5, size=90)
+    frame: Any = X
+    if name.startswith("mixed"):
+        X[rng.random(X.shape) < 0.1] = np.nan
+        frame = pd.DataFrame(X, columns=list("abcd"))
+        colours = np.array(["red", "green", "blue", "grey"])
+        frame["colour"] = pd.Categorical(colours[rng.integers(0, 4, size=90)])
+    if name.endswith("regression"):
+        return frame, signal
+    cuts = [0.0] if name == "numbers" else [-1.0, 1.0]
+    return frame, np.array(["low", "middle", "high"])[np.digitize(signal, cuts)]
+
+
+def _fit(step: Step, name: str) -> None:
+    import orfeon
+
+    X, y = _table(name)
+    estimator = getattr(orfeon, step.estimator)(**step.settings)
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=0)
+    estimator.fit(X, y)
+    estimator.predict(X)
+    if hasattr(estimator, "predict_proba"):
+        estimator.predict_proba(X)
+
+
+def _order_members() -> None:
+    """Order the members of a bag by every rule that is a kernel's work."""
+    from orfeon import BaggingClassifier, BaggingRegressor, prune
+
+    X, y = _table("mixed")
+    bag = BaggingClassifier(n_estimators=12, random_state=0).fit(X, y)
+    for rule in ("reduce_error", "complementarity", "margin_distance", "orientation"):
+        prune(bag, X, y, rule=rule, keep=0.5).predict(X)
+        prune(bag, X, y, rule=rule, keep="auto", on="out_of_bag").predict(X)
+    X, y = _table("regression")
+    numbers = BaggingRegressor(n_estimators=12, random_state=0).fit(X, y)
+    prune(numbers, X, y, rule="reduce_error", keep=0.5).predict(X)
+
+
+def _cache_folder() -> str | None:
+    """Where the kernels are kept."""
+    from orfeon.kernels import route
+
+    for found in vars(route).values():
+        cache = getattr(getattr(found, "_cache", None), "cache_path", None)
+        if cache is not None:
+            return str(cache)
+    return None
