@@ -1,0 +1,217 @@
+"""How a column becomes attributes: learnt once, applied to any later table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from orfeon.errors import UserError
+from orfeon.study.preparation.cells import moments, numbers, words
+
+#: A category column keeps so many levels; the others become one.
+MAX_LEVELS = 255
+#: The level of all values that are too rare to have their own.
+OTHER = "(other)"
+
+PlanKind = Literal["number", "category", "date"]
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """How a column becomes attributes.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    kind : {"number", "category", "date"}
+        What it becomes: a number, a category, or a date's parts as numbers.
+    levels : tuple of str
+        The levels of a category.
+    has_other : bool
+        Whether values without a level belong to the level of the others; if not, they are missing.
+    date_format : str, optional
+        How dates are written.
+    parts : tuple of str
+        The parts of a date: of "days" (since 1970), "month", "weekday" (0 is Monday), "hour".
+
+    Examples
+    --------
+    >>> import pandas
+    >>> plan = ColumnPlan("sex", "category", levels=("f", "m"))
+    >>> plan.transform(pandas.Series(["m", "x", None]))["sex"].tolist()
+    ['m', nan, nan]
+    """
+
+    name: str
+    kind: PlanKind
+    levels: tuple[str, ...] = ()
+    has_other: bool = False
+    date_format: str | None = None
+    parts: tuple[str, ...] = ()
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Names of the attributes that the column becomes."""
+        if self.kind == "date":
+            return tuple(f"{self.name} ({part})" for part in self.parts)
+        return (self.name,)
+
+    def transform(self, series: Any) -> dict[str, Any]:
+        """Turn a column into attributes.
+
+        Parameters
+        ----------
+        series : pandas.Series
+            The column, of the data that was learnt from or of new data.
+
+        Returns
+        -------
+        dict of str to pandas.Series or ndarray
+            The attributes by name.
+        """
+        if self.kind == "date":
+            return self._dates(series)
+        if self.kind == "category":
+            return {self.name: self._categories(series)}
+        return {self.name: self._numbers(series)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as plain values, for a JSON document."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "levels": list(self.levels),
+            "has_other": self.has_other,
+            "date_format": self.date_format,
+            "parts": list(self.parts),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> ColumnPlan:
+        """The plan of plain values."""
+        kind = plain["kind"]
+        if kind not in ("number", "category", "date"):
+            raise ValueError(f"kind must be 'number', 'category' or 'date', got {kind!r}")
+        return cls(
+            str(plain["name"]),
+            kind,
+            tuple(map(str, plain["levels"])),
+            bool(plain["has_other"]),
+            plain["date_format"],
+            tuple(map(str, plain["parts"])),
+        )
+
+    def _numbers(self, series: Any) -> Any:
+        found, others = numbers(series)
+        readable = np.isfinite(found)
+        if others and not readable.any():
+            word = next(iter(others))
+            raise UserError(
+                f"The column {self.name!r} must hold numbers, as it did when the model was "
+                f"trained; it holds {word[:40]!r}."
+            )
+        return np.where(readable, found, np.nan)
+
+    def _categories(self, series: Any) -> Any:
+        import pandas
+
+        codes, found = words(series)
+        place = {level: i for i, level in enumerate(self.levels)}
+        unknown = len(self.levels) - 1 if self.has_other else -1
+        table = np.array([*(place.get(word, unknown) for word in found), -1], dtype=np.int64)
+        return pandas.Categorical.from_codes(table[codes], categories=list(self.levels))
+
+    def _dates(self, series: Any) -> dict[str, Any]:
+        when = moments(series, self.date_format)
+        if when.isna().all() and series.notna().any():
+            raise UserError(
+                f"The column {self.name!r} must hold dates, as it did when the model was trained; "
+                f"it holds {str(series.dropna().iloc[0])[:40]!r}."
+            )
+        parts = date_parts(when)
+        names = zip(self.parts, self.attributes, strict=True)
+        return {attribute: parts[part] for part, attribute in names}
+
+
+def date_parts(when: Any) -> dict[str, Any]:
+    """The parts of dates, as numbers.
+
+    Parameters
+    ----------
+    when : pandas.Series
+        Moments without time zone.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Days since 1970 with their fractions, month, day of the week (0 is Monday), hour.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> parts = date_parts(pandas.to_datetime(pandas.Series(["1970-01-02 06:00"])))
+    >>> {name: float(numbers[0]) for name, numbers in parts.items()}
+    {'days': 1.25, 'month': 1.0, 'weekday': 4.0, 'hour': 6.0}
+    """
+    import pandas
+
+    days = (when - pandas.Timestamp("1970-01-01")) / pandas.Timedelta(days=1)
+    parts = {
+        "days": days,
+        "month": when.dt.month,
+        "weekday": when.dt.day_of_week,
+        "hour": when.dt.hour,
+    }
+    return {name: part.to_numpy(dtype=np.float64) for name, part in parts.items()}
+
+
+def plan_column(name: str, series: Any, kind: str, form: str | None) -> ColumnPlan:
+    """Learn how a column becomes attributes.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    series : pandas.Series
+        Its values.
+    kind : str
+        What it is; anything that is neither a number nor a date becomes a category.
+    form : str or None
+        How dates are written.
+
+    Returns
+    -------
+    ColumnPlan
+        The plan.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> plan_column("sex", pandas.Series(["m", "f", "f"]), "category", None).levels
+    ('f', 'm')
+    """
+    if kind == "number":
+        return ColumnPlan(name, "number")
+    if kind == "date":
+        parts = date_parts(moments(series, form))
+        useful = [part for part, values in parts.items() if _varies(values)]
+        return ColumnPlan(name, "date", date_format=form, parts=tuple(useful or ["days"]))
+    codes, found = words(series)
+    if len(found) <= MAX_LEVELS:
+        return ColumnPlan(name, "category", levels=tuple(sorted(found)))
+    counts = np.bincount(codes[codes >= 0], minlength=len(found))
+    kept = np.argsort(-counts, kind="stable")[: MAX_LEVELS - 1]
+    other = OTHER
+    while other in found:
+        other = f"({other})"
+    levels = (*sorted(found[i] for i in kept), other)
+    return ColumnPlan(name, "category", levels=levels, has_other=True)
+
+
+def _varies(values: Any) -> bool:
+    present = values[~np.isnan(values)]
+    return bool(present.size and (present != present[0]).any())

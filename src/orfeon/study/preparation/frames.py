@@ -1,0 +1,133 @@
+"""Tables as they come: names made strings, and different; columns found by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+from orfeon.errors import UserError
+
+
+def clean_frame(frame: Any) -> tuple[Any, list[str]]:
+    """Give every column a name of its own, a string without blanks around it.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table; other data frames with a ``to_pandas`` method are converted.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        The same cells, rows counted from 0.
+    notes : list of str
+        What was changed.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> table, notes = clean_frame(pandas.DataFrame([[1, 2]], columns=[" u ", 7]))
+    >>> list(table.columns)
+    ['u', '7']
+    """
+    import pandas
+
+    if not isinstance(frame, pandas.DataFrame):
+        if not hasattr(frame, "to_pandas"):
+            raise TypeError(
+                f"frame must be a pandas DataFrame, got a {type(frame).__name__}: "
+                "pandas.DataFrame(frame) makes one of arrays."
+            )
+        frame = frame.to_pandas()
+    notes = list(frame.attrs.get("notes", ()))
+    names: list[str] = []
+    twice: list[str] = []
+    for position, label in enumerate(frame.columns):
+        name = _name(label, position)
+        if name in names:
+            twice.append(name)
+            name = _free_name(name, names)
+        names.append(name)
+    if twice:
+        notes.append(f"Columns with the same name have a number now: {listed(twice)}.")
+    table = frame.set_axis(names, axis=1).reset_index(drop=True)
+    table.attrs = {}
+    return table, notes
+
+
+def _name(label: Any, position: int) -> str:
+    if isinstance(label, tuple):  # several header rows
+        label = " ".join(str(part) for part in label if str(part).strip())
+    name = "" if label is None or label != label else str(label).strip()
+    return name or f"column_{position + 1}"
+
+
+def _free_name(name: str, taken: list[str]) -> str:
+    number = 2
+    while f"{name}.{number}" in taken:
+        number += 1
+    return f"{name}.{number}"
+
+
+def find_column(table: Any, name: Any, what: str) -> str:
+    """The column of a name.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        A table whose names are in order.
+    name : str
+        The name that was asked for.
+    what : str
+        What it is to be, for the message: "The target".
+
+    Returns
+    -------
+    str
+        The name as the table has it.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> find_column(pandas.DataFrame({"outlook": [1], "class": [2]}), "clas", "The target")
+    Traceback (most recent call last):
+    ...
+    orfeon.errors.UserError: The target 'clas' is not a column. Did you mean 'class'?
+    """
+    wanted = str(name).strip()
+    names = list(table.columns)
+    if wanted in names:
+        return wanted
+    folded = [known for known in names if known.casefold() == wanted.casefold()]
+    near = folded or difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
+    if near:
+        help_ = f"Did you mean {' or '.join(map(repr, near))}?"
+    else:
+        help_ = f"The columns are {listed(names, 12)}." if names else "The table has no columns."
+    raise UserError(f"{what} {wanted!r} is not a column. {help_}")
+
+
+def listed(names: Iterable[str], at_most: int = 6) -> str:
+    """Names in a row, not more than a reader wants.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The names.
+    at_most : int, default=6
+        How many to show.
+
+    Returns
+    -------
+    str
+        The first ones, and how many more there are.
+
+    Examples
+    --------
+    >>> listed("abc", at_most=2)
+    'a, b and 1 more'
+    """
+    every = [name if len(name) <= 60 else name[:57] + "..." for name in names]
+    shown = ", ".join(every[:at_most])
+    return shown if len(every) <= at_most else f"{shown} and {len(every) - at_most} more"

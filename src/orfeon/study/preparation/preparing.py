@@ -1,0 +1,228 @@
+"""From a table and a target to what every estimator takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.errors import UserError
+from orfeon.study.preparation.columns import MAX_LEVELS, ColumnPlan, plan_column
+from orfeon.study.preparation.frames import clean_frame, find_column, listed
+from orfeon.study.preparation.preparation import Preparation
+from orfeon.study.preparation.profile import ColumnProfile, Profile, profile_clean
+from orfeon.study.preparation.target import MIN_ROWS, Task, decide_target
+
+#: Kinds of columns that are left out, and how a note says so.
+_LEFT_OUT = {
+    "empty": "no value in any row",
+    "constant": "the same value in every row",
+    "identifier": "names of the rows",
+    "text": "free text",
+    "nested": "lists, tables or bytes",
+}
+_SHARE_OF_MISSING = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table made ready.
+
+    Parameters
+    ----------
+    X : pandas.DataFrame
+        The attributes: numbers (NaN is missing) and categories.
+    y : ndarray
+        The target: words, whole numbers, or floats in regression.
+    task : {"classification", "regression"}
+        What is to be predicted.
+    preparation : Preparation
+        The way from a table to ``X``, for new data.
+    profile : Profile
+        What was in the table.
+    notes : tuple of str
+        What was done and is worth knowing, a sentence each.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from orfeon.study.preparation import prepare
+    >>> frame = pandas.DataFrame({"u": [0.5, 1.5] * 10, "class": ["no", "yes"] * 10})
+    >>> prepare(frame, "class").y[:2]
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    X: Any
+    y: npt.NDArray[Any]
+    task: Task
+    preparation: Preparation
+    profile: Profile
+    notes: tuple[str, ...]
+
+
+def prepare(
+    frame: Any,
+    target: str,
+    *,
+    task: str = "auto",
+    drop: Iterable[str] = (),
+    keep: Iterable[str] = (),
+) -> Prepared:
+    """Make a table ready for any estimator.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table as it came.
+    target : str
+        Name of the column to predict.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What to predict; by default numbers with more than 20 different values are regression.
+    drop : iterable of str, default=()
+        Columns to leave out.
+    keep : iterable of str, default=()
+        Columns to use although they look useless (names of rows, constants, texts...).
+
+    Returns
+    -------
+    Prepared
+        Attributes, target, the way there, and notes on what was done.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from orfeon.study.preparation import prepare
+    >>> frame = pandas.DataFrame({
+    ...     "id": range(20), "sex": ["f", "m"] * 10, "age": [30.5, None] * 10, "ill": [0, 1] * 10
+    ... })
+    >>> prepared = prepare(frame, "ill")
+    >>> list(prepared.X.columns), prepared.task
+    (['sex', 'age'], 'classification')
+    >>> prepared.notes[-1]
+    'Left out, names of the rows: id.'
+    """
+    table, notes = clean_frame(frame)
+    _check_size(table)
+    name = find_column(table, target, "The target")
+    dropped = {find_column(table, column, "drop:") for column in drop}
+    kept = {find_column(table, column, "keep:") for column in keep}
+    if name in dropped:
+        raise UserError(f"The target {name!r} cannot be dropped.")
+    profile = profile_clean(table, name)
+    decided, reasons = decide_target(table[name], profile.column(name), task)
+    notes += reasons
+    y, known = decided.read(table[name])
+    if not known.all():
+        notes.append(f"Rows without a value of the target are left out: {np.sum(~known)}.")
+        table = table[known].reset_index(drop=True)
+    columns = [c for c in profile.columns if c.name != name and c.name not in dropped]
+    planned, more = _plan(table, columns, kept)
+    X, plans, same = _without_copies(table, planned, kept)
+    notes += more + same
+    if not plans:
+        raise UserError(f"No attribute is left to predict {name!r} from. " + " ".join(notes[-3:]))
+    if profile.n_duplicates:
+        notes.append(
+            f"{profile.n_duplicates} of {profile.n_rows} rows repeat an earlier one: copies of a "
+            "row can be both learnt from and tested on, which flatters every method."
+        )
+    return Prepared(X, y, decided.task, Preparation(plans, decided), profile, tuple(notes))
+
+
+def _check_size(table: Any) -> None:
+    n_rows, n_columns = table.shape
+    if n_columns < 2:
+        raise UserError(
+            f"The table has {n_columns} column{'s' if n_columns != 1 else ''}: a target and at "
+            "least one attribute are needed. Is the delimiter another one?"
+        )
+    if n_rows < MIN_ROWS:
+        raise UserError(f"The table has {n_rows} rows: at least {MIN_ROWS} are needed.")
+
+
+def _plan(
+    table: Any, columns: list[ColumnProfile], kept: set[str]
+) -> tuple[list[ColumnPlan], list[str]]:
+    """Decide what each column becomes, with notes gathered by reason."""
+    left: dict[str, list[str]] = {}
+    dates: list[str] = []
+    plans: list[ColumnPlan] = []
+    notes: list[str] = []
+    for column in columns:
+        if column.kind in _LEFT_OUT and column.name not in kept:
+            left.setdefault(_LEFT_OUT[column.kind], []).append(column.name)
+            continue
+        plan = plan_column(column.name, table[column.name], _use(column), column.date_format)
+        if plan.kind == "date":
+            dates.append(column.name)
+        notes += _notes_on(column, plan, len(table))
+        plans.append(plan)
+    notes = [f"Left out, {why}: {listed(names)}." for why, names in left.items()] + notes
+    if dates:
+        notes.append(
+            f"Dates became days since 1970, month, day of the week and hour: {listed(dates)}."
+        )
+    return plans, notes
+
+
+def _use(column: ColumnProfile) -> str:
+    """What a column is used as, also when it is kept against advice."""
+    if column.kind in ("identifier", "constant", "empty"):
+        try:
+            [float(example) for example in column.examples]
+        except ValueError:
+            return "category"
+        return "number"
+    return column.kind
+
+
+def _notes_on(column: ColumnProfile, plan: ColumnPlan, n_rows: int) -> list[str]:
+    notes = []
+    if plan.has_other:
+        notes.append(
+            f"{column.name} has {column.n_distinct} levels: the {MAX_LEVELS - 1} most frequent are "
+            f"kept, the others are one."
+        )
+    if column.n_missing > _SHARE_OF_MISSING * n_rows:
+        notes.append(f"{column.name} is missing in {column.n_missing / n_rows:.1%} of the rows.")
+    if column.kind == "number" and column.reason:
+        notes.append(f"{column.name} is a number: {column.reason}.")
+    return notes
+
+
+def _without_copies(
+    table: Any, plans: list[ColumnPlan], kept: set[str]
+) -> tuple[Any, tuple[ColumnPlan, ...], list[str]]:
+    """The attributes, without those that say the same as an earlier one in every row."""
+    import pandas
+
+    made: dict[str, Any] = {}
+    used: list[ColumnPlan] = []
+    seen: dict[bytes, str] = {}
+    copies: list[str] = []
+    for plan in plans:
+        attributes = plan.transform(table[plan.name])
+        print_ = b"".join(map(_fingerprint, attributes.values()))
+        if print_ in seen and plan.name not in kept:
+            copies.append(f"{plan.name} (as {seen[print_]})")
+            continue
+        seen.setdefault(print_, plan.name)
+        made.update(attributes)
+        used.append(plan)
+    notes = [f"Left out, a copy of another column: {listed(copies)}."] if copies else []
+    return pandas.DataFrame(made, index=table.index), tuple(used), notes
+
+
+def _fingerprint(values: Any) -> bytes:
+    """The same bytes for columns that say the same in every row, whatever the words."""
+    import hashlib
+
+    if isinstance(values, np.ndarray):
+        plain = values + 0.0  # -0.0 becomes 0.0
+        return b"n" + hashlib.sha256(plain.tobytes()).digest()
+    codes = np.asarray(values.codes, dtype=np.int32)
+    levels = "\0".join(map(str, values.categories)).encode("utf-8", "surrogatepass")
+    return b"c" + hashlib.sha256(codes.tobytes() + levels).digest()

@@ -1,0 +1,168 @@
+"""What is in a table: the kind of every column, what is missing, the classes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from orfeon.study.preparation.frames import clean_frame, find_column
+from orfeon.study.preparation.kinds import Kind, column_kind
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """What a column is.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    kind : str
+        "number", "category", "boolean", "date", "text", "identifier", "constant", "empty" or
+        "nested" (lists, tables, bytes).
+    n_missing, n_distinct : int
+        Missing cells, and different values.
+    examples : tuple of str
+        A few of its values.
+    reason : str
+        Why it is of this kind, where that is not plain.
+    date_format : str, optional
+        How dates are written.
+
+    Examples
+    --------
+    >>> ColumnProfile("age", "number", n_missing=2, n_distinct=40, examples=("31",)).kind
+    'number'
+    """
+
+    name: str
+    kind: Kind
+    n_missing: int
+    n_distinct: int
+    examples: tuple[str, ...] = ()
+    reason: str = ""
+    date_format: str | None = None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What is in a table.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows.
+    n_duplicates : int
+        Rows that repeat an earlier one in every column.
+    columns : tuple of ColumnProfile
+        All columns, the target's as well.
+    target : str
+        Name of the target.
+    class_shares : dict of str to float
+        Share of the rows with each value of the target, the most frequent first; at most the
+        first 50.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"u": [1.5, 2.5, 2.5, 2.5], "class": ["a", "b", "b", "b"]})
+    >>> profile = profile_frame(frame, "class")
+    >>> profile.n_duplicates, profile.class_shares
+    (2, {'b': 0.75, 'a': 0.25})
+    """
+
+    n_rows: int
+    n_duplicates: int
+    columns: tuple[ColumnProfile, ...]
+    target: str
+    class_shares: dict[str, float]
+
+    def column(self, name: str) -> ColumnProfile:
+        """The column of a name."""
+        return next(column for column in self.columns if column.name == name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The profile as plain values, for a JSON document."""
+        return asdict(self)
+
+
+def profile_frame(frame: Any, target: str) -> Profile:
+    """Find out what is in a table.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    target : str
+        Name of the column to predict.
+
+    Returns
+    -------
+    Profile
+        The kind of every column, missing cells, repeated rows, shares of the classes.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"sex": ["f", None, "m"], "class": [0, 1, 1]})
+    >>> [column.kind for column in profile_frame(frame, "class").columns]
+    ['category', 'number']
+    """
+    table, _ = clean_frame(frame)
+    name = find_column(table, target, "The target")
+    return profile_clean(table, name)
+
+
+def profile_clean(table: Any, target: str) -> Profile:
+    """Profile a table whose names are in order.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As :func:`~orfeon.study.preparation.frames.clean_frame` gives it.
+    target : str
+        A name in it.
+
+    Returns
+    -------
+    Profile
+        What is in it.
+    """
+    columns = []
+    for name in table.columns:
+        found = column_kind(name, table[name])
+        columns.append(
+            ColumnProfile(
+                name,
+                found.kind,
+                found.n_missing,
+                found.n_distinct,
+                found.examples,
+                found.reason,
+                found.date_format,
+            )
+        )
+    shares = _class_shares(table[target])
+    return Profile(len(table), _duplicates(table), tuple(columns), target, shares)
+
+
+def _class_shares(series: Any, at_most: int = 50) -> dict[str, float]:
+    import numpy as np
+
+    from orfeon.study.preparation.cells import words
+
+    try:
+        codes, found = words(series)
+    except TypeError:
+        return {}
+    counts = np.bincount(codes[codes >= 0], minlength=len(found))
+    order = np.argsort(-counts, kind="stable")[:at_most]
+    total = max(int(counts.sum()), 1)
+    return {found[i]: float(counts[i]) / total for i in order}
+
+
+def _duplicates(table: Any) -> int:
+    try:
+        return int(table.duplicated().sum())
+    except TypeError:  # cells that hold lists cannot be compared
+        return 0

@@ -1,0 +1,226 @@
+"""What is to be predicted: classes or a number, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.errors import UserError
+from orfeon.study.preparation.cells import numbers, words
+from orfeon.study.preparation.frames import listed
+from orfeon.study.preparation.profile import ColumnProfile
+
+Task = Literal["classification", "regression"]
+
+#: A target with more different numbers is one to be measured, not one of classes.
+MAX_CLASSES_OF_NUMBERS = 20
+#: Rows that a study needs at the least.
+MIN_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Target:
+    """The column to predict.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    task : {"classification", "regression"}
+        What is to be predicted.
+    classes : tuple of str or int
+        The classes, sorted; none in regression.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> target = Target("class", "classification", classes=("no", "yes"))
+    >>> target.read(pandas.Series(["yes", None, "no"]))
+    (array(['yes', 'no'], dtype='<U3'), array([ True, False,  True]))
+    """
+
+    name: str
+    task: Task
+    classes: tuple[str | int, ...] = ()
+
+    def read(self, series: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+        """The target of the rows that have one, and which rows these are."""
+        if self.task == "regression":
+            found, _ = numbers(series)
+            known = np.isfinite(found)
+            return found[known], known
+        codes, names = words(series)
+        known = codes >= 0
+        return _labels(self.classes, [names[code] for code in codes[known]]), known
+
+    def to_dict(self) -> dict[str, Any]:
+        """The target as plain values, for a JSON document."""
+        return {"name": self.name, "task": self.task, "classes": list(self.classes)}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Target:
+        """The target of plain values."""
+        if plain["task"] not in ("classification", "regression"):
+            raise ValueError(
+                f"task must be 'classification' or 'regression', got {plain['task']!r}"
+            )
+        return cls(str(plain["name"]), plain["task"], tuple(plain["classes"]))
+
+
+def _labels(classes: tuple[str | int, ...], names: list[str]) -> npt.NDArray[Any]:
+    """Labels as the classes are: whole numbers, or words."""
+    if classes and all(isinstance(c, int) for c in classes):
+        try:
+            return np.array([int(name) for name in names], dtype=np.int64)
+        except ValueError:
+            pass  # a new word among the numbers: it is no known class
+    # Very long names would take their longest length in every row.
+    long = max(map(len, names), default=0) > 200
+    return np.array(names, dtype=object if long else np.str_)
+
+
+def decide_target(series: Any, column: ColumnProfile, task: str) -> tuple[Target, list[str]]:
+    """Decide whether the target is a class or a number.
+
+    Parameters
+    ----------
+    series : pandas.Series
+        The target.
+    column : ColumnProfile
+        What it is.
+    task : {"auto", "classification", "regression"}
+        What the user says.
+
+    Returns
+    -------
+    target : Target
+        The decision.
+    notes : list of str
+        Why, and what is worth knowing of it.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> series = pandas.Series([0, 1] * 10)
+    >>> target, notes = decide_target(series, ColumnProfile("y", "number", 0, 2), "auto")
+    >>> target.task, notes
+    ('classification', ["Classification: the target 'y' has 2 different values."])
+    """
+    if task not in ("auto", "classification", "regression"):
+        raise UserError(f"task must be 'auto', 'classification' or 'regression', got {task!r}.")
+    _refuse_unfit(series, column)
+    chosen, reason = _task(series, column, task)
+    notes = [reason] if reason else []
+    if chosen == "regression":
+        found, _ = numbers(series)
+        return Target(column.name, "regression"), notes + _check_numbers(column.name, found)
+    codes, names = words(series)
+    counts = np.bincount(codes[codes >= 0], minlength=len(names))
+    _check_classes(column.name, names, counts)
+    notes += _notes_on_classes(names, counts)
+    return Target(column.name, "classification", _classes(names)), notes
+
+
+def _refuse_unfit(series: Any, column: ColumnProfile) -> None:
+    name = column.name
+    if column.kind == "empty":
+        raise UserError(f"The target {name!r} has no value in any row.")
+    if column.kind == "nested":
+        raise UserError(f"The target {name!r} holds lists or tables; it must be words or numbers.")
+    if column.n_distinct < 2:
+        value = column.examples[0] if column.examples else ""
+        raise UserError(
+            f"The target {name!r} is always {value!r}: there is nothing to predict. Name another "
+            "column, or a file with other rows."
+        )
+    if column.kind == "date":
+        raise UserError(
+            f"The target {name!r} holds dates: turn them into a number (such as days from a "
+            "start) or into classes (such as the month) first."
+        )
+    n_known = len(series) - column.n_missing
+    if n_known < MIN_ROWS:
+        raise UserError(
+            f"{n_known} rows have a value of the target {name!r}: at least {MIN_ROWS} are needed."
+        )
+
+
+def _task(series: Any, column: ColumnProfile, task: str) -> tuple[Task, str]:
+    found, others = numbers(series)
+    present = found[~np.isnan(found)]
+    is_numeric = column.kind != "boolean" and bool(present.size) and _mostly(present, others)
+    name, n_distinct = column.name, column.n_distinct
+    if task == "regression":
+        if not is_numeric:
+            word = next(iter(others), "True")
+            raise UserError(
+                f"The target {name!r} is no number (it has {word!r}): regression needs numbers; "
+                "leave the task to be found, or name another target."
+            )
+        return "regression", ""
+    if task == "classification":
+        return "classification", ""
+    fractions = is_numeric and bool((present != np.floor(present)).any())
+    if is_numeric and (
+        n_distinct > MAX_CLASSES_OF_NUMBERS or (fractions and n_distinct > present.size / 2)
+    ):
+        kind = "numbers" if fractions else "whole numbers"
+        return "regression", f"Regression: the target {name!r} has {n_distinct} different {kind}."
+    return "classification", (
+        f"Classification: the target {name!r} has {n_distinct} different values."
+    )
+
+
+def _mostly(present: npt.NDArray[np.float64], others: dict[str, int]) -> bool:
+    n_others = sum(others.values())
+    return n_others == 0 or (
+        present.size >= 9 * n_others and np.unique(present).size > MAX_CLASSES_OF_NUMBERS
+    )
+
+
+def _check_numbers(name: str, found: npt.NDArray[np.float64]) -> list[str]:
+    known = found[np.isfinite(found)]
+    if known.size < MIN_ROWS or (known == known[0]).all():
+        raise UserError(
+            f"The target {name!r} has {known.size} finite numbers, of which "
+            f"{np.unique(known).size} are different: regression needs at least {MIN_ROWS} rows "
+            "and 2 different numbers."
+        )
+    return []
+
+
+def _classes(names: list[str]) -> tuple[str | int, ...]:
+    """Sorted: as numbers when all are whole numbers that fit, otherwise as words."""
+    try:
+        whole = [int(name) for name in names]
+    except ValueError:
+        return tuple(sorted(names))
+    plain = all(str(n) == name for n, name in zip(whole, names, strict=True))
+    if plain and all(abs(number) < 2**53 for number in whole):
+        return tuple(sorted(whole))
+    return tuple(sorted(names))
+
+
+def _check_classes(name: str, names: list[str], counts: npt.NDArray[np.intp]) -> None:
+    n_rows = int(counts.sum())
+    if len(names) < 2:
+        raise UserError(f"The target {name!r} is always {names[0]!r}: there is nothing to predict.")
+    if len(names) > n_rows / 2:
+        raise UserError(
+            f"The target {name!r} has {len(names)} different values in {n_rows} rows: these are "
+            "names rather than classes. Name another target, or, if they are numbers, ask for "
+            "regression."
+        )
+
+
+def _notes_on_classes(names: list[str], counts: npt.NDArray[np.intp]) -> list[str]:
+    single = [name for name, count in zip(names, counts, strict=True) if count == 1]
+    if not single:
+        return []
+    text = f"a single row: {listed(single)}"
+    subject = "A class has" if len(single) == 1 else f"{len(single)} classes have"
+    return [f"{subject} {text}. It is kept, and can only be learnt when that row is not tested on."]
