@@ -40,7 +40,8 @@ class Method:
     members : int
         Number of members by default; 1 for a single model.
     is_prunable : bool, default=False
-        Whether its members vote or average one by one, so that the best of them can be kept.
+        Whether its members vote or average one by one and each errs on some training examples, so
+        that these tell which members to keep.
     is_default : bool, default=True
         Whether a study takes it when no method is named.
 
@@ -210,7 +211,7 @@ METHODS = {
         ),
         Method(
             "extra_trees", "extra-trees", "random attributes and random cuts",
-            _both("ExtraTrees"), is_prunable=True,
+            _both("ExtraTrees"),
         ),
         Method(
             "class_switching", "class-switching", "trees on labels of which a share was switched",
@@ -218,7 +219,7 @@ METHODS = {
         ),
         Method(
             "output_smearing", "output smearing", "trees on targets with noise",
-            {"regression": _ensemble("OutputSmearingRegressor")}, is_prunable=True,
+            {"regression": _ensemble("OutputSmearingRegressor")},
         ),
         Method(
             "igp_ensemble", "IGP ensemble", "IGP trees, each on fresh halves",

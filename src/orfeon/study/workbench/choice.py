@@ -1,0 +1,420 @@
+"""From the runs of a study to its figures: scores, the honest one, and the choice.
+
+A candidate is chosen twice. For each outer fold, the folds inside its training part choose one,
+and its score on the outer test part counts: the mean of these is what the whole procedure, choice
+included, can be expected to do. Then the outer folds together choose the candidate of the final
+model, whose own mean, being the best of many, is too good to be reported.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.study.workbench.evaluation import RunKey
+from orfeon.study.workbench.methods import METHODS
+from orfeon.study.workbench.outcome import Candidate, ErrorCurves, Honest
+from orfeon.study.workbench.plan import Plan
+from orfeon.study.workbench.scoring import METRICS
+
+Floats = npt.NDArray[np.float64]
+
+#: The method that others must beat; it is never chosen while there is another.
+BASELINE = "baseline"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The runs of a study, of its complete outer folds.
+
+    Parameters
+    ----------
+    plan : Plan
+        What was compared.
+    units : tuple of int
+        The outer folds that are complete, in order.
+    outer : dict of (int, str) to dict
+        Results of the outer fits, by fold and method.
+    inner : dict of (int, str) to list of dict
+        Results of the inner fits.
+    timings : dict of (int, str) to dict
+        Times of the parts of the outer fits.
+    """
+
+    plan: Plan
+    units: tuple[int, ...]
+    outer: Mapping[tuple[int, str], dict[str, Any]] = field(hash=False)
+    inner: Mapping[tuple[int, str], list[dict[str, Any]]] = field(hash=False)
+    timings: Mapping[tuple[int, str], dict[str, float]] = field(hash=False)
+
+    @classmethod
+    def of(cls, plan: Plan, rows: Sequence[Any]) -> Evidence:
+        """Sort the rows of a store.
+
+        Parameters
+        ----------
+        plan : Plan
+            What was compared.
+        rows : sequence of RunRow
+            The runs; those of other methods, or of folds that are not complete, are left out.
+
+        Returns
+        -------
+        Evidence
+            What can be judged.
+        """
+        outer, timings = {}, {}
+        inner: dict[tuple[int, str], dict[int, dict[str, Any]]] = {}
+        for row in rows:
+            key = RunKey.read(row.key)
+            place = (key.unit, key.method)
+            if key.inner is None:
+                outer[place], timings[place] = row.result, row.timings or {}
+            else:
+                inner.setdefault(place, {})[key.inner] = row.result
+        complete = tuple(
+            unit
+            for unit in sorted({unit for unit, _ in outer})
+            if all(
+                (unit, name) in outer and len(inner.get((unit, name), {})) == plan.n_inner
+                for name in plan.methods
+            )
+        )
+        listed = {place: [found[i] for i in sorted(found)] for place, found in inner.items()}
+        return cls(plan, complete, outer, listed, timings)
+
+    def outer_scores(self, name: str, metric: str) -> Floats:
+        """A measure of a candidate on each outer fold.
+
+        Parameters
+        ----------
+        name : str
+            Name of the candidate.
+        metric : str
+            The measure.
+
+        Returns
+        -------
+        ndarray
+            NaN where its fit failed.
+        """
+        method = method_of(name)
+        return np.array(
+            [_score(self.outer[unit, method], name, metric) for unit in self.units], dtype=float
+        )
+
+    def inner_mean(self, unit: int, name: str) -> float:
+        """Mean over the inner folds of an outer one, of the measure that counts.
+
+        Parameters
+        ----------
+        unit : int
+            The outer fold.
+        name : str
+            Name of the candidate.
+
+        Returns
+        -------
+        float
+            NaN if one of the fits failed.
+        """
+        found = self.inner[unit, method_of(name)]
+        return float(np.mean([_score(result, name, self.plan.metric) for result in found]))
+
+    def size(self, name: str, what: str) -> float:
+        """Mean number of members or nodes of a candidate, over the outer folds.
+
+        Parameters
+        ----------
+        name : str
+            Name of the candidate.
+        what : {"members", "nodes"}
+            What is counted.
+
+        Returns
+        -------
+        float
+            NaN where there are none.
+        """
+        method = method_of(name)
+        found = [self.outer[unit, method].get("sizes", {}).get(name, {}) for unit in self.units]
+        known = [size[what] for size in found if size.get(what) is not None]
+        return float(np.mean(known)) if known else math.nan
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """Mean numbers of training and test examples of the outer folds."""
+        found = [
+            result["n"] for (unit, _), result in self.outer.items()
+            if unit in self.units and "n" in result
+        ]  # fmt: skip
+        if not found:
+            return math.nan, math.nan
+        n_train, n_test = np.mean(found, axis=0)
+        return float(n_train), float(n_test)
+
+
+def method_of(candidate: str) -> str:
+    """The method of a candidate.
+
+    Parameters
+    ----------
+    candidate : str
+        Its name.
+
+    Returns
+    -------
+    str
+        Name of the method.
+
+    Examples
+    --------
+    >>> from orfeon.study.workbench.choice import method_of
+    >>> method_of("bagging@0.2")
+    'bagging'
+    """
+    return candidate.partition("@")[0]
+
+
+def best_of(scores: Mapping[str, float], nodes: Mapping[str, float]) -> str | None:
+    """The candidate with the lowest score; of equal ones, the smallest model.
+
+    Parameters
+    ----------
+    scores : mapping of str to float
+        By name of the candidate, in a fixed order; NaN is out of the race.
+    nodes : mapping of str to float
+        Sizes.
+
+    Returns
+    -------
+    str or None
+        Its name. The baseline wins only if it is alone; None if nothing could be fitted.
+
+    Examples
+    --------
+    >>> from orfeon.study.workbench.choice import best_of
+    >>> best_of({"baseline": 0.1, "cart": 0.2, "bagging": 0.2}, {"cart": 9.0, "bagging": 900.0})
+    'cart'
+    """
+    able = {name: score for name, score in scores.items() if not math.isnan(score)}
+    if len(able) > 1:
+        able.pop(BASELINE, None)
+    if not able:
+        return None
+
+    def standing(name: str) -> tuple[float, float]:
+        size = nodes.get(name, math.nan)
+        return able[name], math.inf if math.isnan(size) else size
+
+    return min(able, key=standing)
+
+
+def honest_choice(evidence: Evidence) -> Honest | None:
+    """What to expect of the study's own choice.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The runs.
+
+    Returns
+    -------
+    Honest or None
+        None if on some outer fold nothing could be chosen.
+    """
+    names = evidence.plan.candidates()
+    chosen = []
+    for unit in evidence.units:
+        means = {name: evidence.inner_mean(unit, name) for name in names}
+        best = best_of(means, {name: evidence.size(name, "nodes") for name in names})
+        if best is None:
+            return None
+        chosen.append(best)
+    scores = {
+        metric: np.array(
+            [
+                _score(evidence.outer[unit, method_of(name)], name, metric)
+                for unit, name in zip(evidence.units, chosen, strict=True)
+            ]
+        )
+        for metric in METRICS[evidence.plan.task]
+    }
+    return Honest(scores, interval(scores[evidence.plan.metric], *evidence.sizes), tuple(chosen))
+
+
+def interval(scores: Floats, n_train: float, n_test: float) -> tuple[float, float]:
+    """95% interval of a mean over folds that share training examples (Nadeau and Bengio 2003).
+
+    Parameters
+    ----------
+    scores : ndarray
+        One for each fold.
+    n_train, n_test : float
+        Numbers of training and test examples.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end; NaN with fewer than two folds or a failed one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.study.workbench.choice import interval
+    >>> [round(end, 3) for end in interval(np.array([0.2, 0.25, 0.22]), 200, 100)]
+    [0.126, 0.321]
+    """
+    from orfeon.study.statistics import corrected_resampled_t_test
+
+    if len(scores) < 2 or not np.all(np.isfinite(scores)):
+        return math.nan, math.nan
+    test = corrected_resampled_t_test(
+        scores, np.zeros(len(scores)), n_train=round(n_train), n_test=round(n_test)
+    )
+    return test.interval(0.95)
+
+
+def rank_candidates(evidence: Evidence) -> tuple[Candidate, ...]:
+    """Every candidate with its figures.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The runs.
+
+    Returns
+    -------
+    tuple of Candidate
+        Best mean first; those that failed on a fold last.
+    """
+    from scipy.stats import rankdata
+
+    plan = evidence.plan
+    names = plan.candidates()
+    counted = np.array([evidence.outer_scores(name, plan.metric) for name in names])
+    filled = np.where(np.isnan(counted), np.inf, counted)
+    ranks = rankdata(filled, axis=0).mean(axis=1)
+    means = filled.mean(axis=1)
+    best = int(np.argmin(means))
+    found = [
+        _candidate(evidence, name, float(ranks[i]), None if i == best else counted[best])
+        for i, name in enumerate(names)
+    ]
+    return tuple(found[i] for i in np.argsort(means, kind="stable"))
+
+
+def _candidate(evidence: Evidence, name: str, rank: float, best_scores: Floats | None) -> Candidate:
+    plan = evidence.plan
+    method = METHODS[method_of(name)]
+    keep = float(name.partition("@")[2]) if "@" in name else None
+    scores = {metric: evidence.outer_scores(name, metric) for metric in METRICS[plan.task]}
+    times = [evidence.timings[unit, method.name] for unit in evidence.units]
+    order = 0.0 if keep is None else _mean(times, "order")
+    n_test = evidence.sizes[1]
+    return Candidate(
+        name, method.name, candidate_title(method.name, keep), method.idea, keep, scores,
+        members=evidence.size(name, "members"),
+        nodes=evidence.size(name, "nodes"),
+        fit_seconds=_mean(times, "fit") + order,
+        predict_seconds=_mean(times, f"predict {name}") * 1000.0 / n_test,
+        interval=interval(scores[plan.metric], *evidence.sizes),
+        rank=rank,
+        p_versus_best=_p_value(scores[plan.metric], best_scores, evidence.sizes),
+        confusion=_confusion(evidence, name),
+    )  # fmt: skip
+
+
+def candidate_title(method: str, keep: float | None) -> str:
+    """What a candidate is called in tables.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    keep : float or None
+        Share of the ordered members; None for the whole.
+
+    Returns
+    -------
+    str
+        In words.
+
+    Examples
+    --------
+    >>> from orfeon.study.workbench.choice import candidate_title
+    >>> candidate_title("bagging", 0.2)
+    'bagging, ordered, 20%'
+    """
+    title = METHODS[method].title
+    return title if keep is None else f"{title}, ordered, {100 * keep:g}%"
+
+
+def mean_curves(evidence: Evidence) -> tuple[ErrorCurves, ...]:
+    """Error curves of the methods whose members were ordered, averaged over the outer folds.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The runs.
+
+    Returns
+    -------
+    tuple of ErrorCurves
+        Of methods that never failed. Curves of different length are averaged where all have a
+        value.
+    """
+    found = []
+    for name in evidence.plan.methods:
+        curves = [evidence.outer[unit, name].get("curves") for unit in evidence.units]
+        known = [curve for curve in curves if curve]
+        if not known or len(known) < len(curves):
+            continue
+        length = min(len(curve["random"]) for curve in known)
+        random, ordered = (
+            np.mean([curve[kind][:length] for curve in known], axis=0)
+            for kind in ("random", "ordered")
+        )
+        title = METHODS[name].title
+        found.append(ErrorCurves(name, title, np.arange(1, length + 1), random, ordered))
+    return tuple(found)
+
+
+def _score(result: Mapping[str, Any], name: str, metric: str) -> float:
+    value = result.get("scores", {}).get(name, {}).get(metric)
+    return math.nan if value is None else float(value)
+
+
+def _mean(times: Sequence[Mapping[str, float]], part: str) -> float:
+    found = [time[part] for time in times if part in time]
+    return float(np.mean(found)) if found else math.nan
+
+
+def _p_value(scores: Floats, best: Floats | None, sizes: tuple[float, float]) -> float | None:
+    """Corrected resampled t-test on the folds where both have a score."""
+    from orfeon.study.statistics import corrected_resampled_t_test
+
+    if best is None:
+        return None
+    both = np.isfinite(scores) & np.isfinite(best)
+    if both.sum() < 2:
+        return math.nan
+    if np.array_equal(scores[both], best[both]):
+        return 1.0
+    n_train, n_test = (round(size) for size in sizes)
+    test = corrected_resampled_t_test(scores[both], best[both], n_train=n_train, n_test=n_test)
+    return float(test.p_value)
+
+
+def _confusion(evidence: Evidence, name: str) -> npt.NDArray[np.int64] | None:
+    method = method_of(name)
+    counts = [
+        evidence.outer[unit, method].get("confusion", {}).get(name) for unit in evidence.units
+    ]
+    known = [np.array(count, dtype=np.int64) for count in counts if count is not None]
+    return np.sum(known, axis=0) if known else None

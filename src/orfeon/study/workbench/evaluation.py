@@ -1,0 +1,427 @@
+"""One run of a study: a method fitted on some rows and measured on others, whole and pruned."""
+
+from __future__ import annotations
+
+import time
+import warnings
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.study.workbench.folding import Folding
+from orfeon.study.workbench.methods import METHODS, Method, Task
+from orfeon.study.workbench.scoring import confusion_counts, scorer
+
+#: A message of a warning or an error is cut there.
+_LONGEST = 300
+
+
+class RunKey(NamedTuple):
+    """What no two runs of a study share.
+
+    Parameters
+    ----------
+    unit : int
+        Number of the outer fold.
+    inner : int or None
+        Number of the fold inside; None for the outer fit.
+    method : str
+        Name of the method.
+
+    Examples
+    --------
+    >>> from orfeon.study.workbench.evaluation import RunKey
+    >>> RunKey(3, None, "bagging").text, RunKey(3, 1, "bagging").text
+    ('fold 00003 outer bagging', 'fold 00003 inner 1 bagging')
+    >>> RunKey.read('fold 00003 inner 1 bagging')
+    RunKey(unit=3, inner=1, method='bagging')
+    """
+
+    unit: int
+    inner: int | None
+    method: str
+
+    @property
+    def text(self) -> str:
+        """The key as the store has it."""
+        part = "outer" if self.inner is None else f"inner {self.inner}"
+        return f"fold {self.unit:05d} {part} {self.method}"
+
+    @property
+    def key(self) -> str:
+        """The same, for messages about tasks."""
+        return self.text
+
+    @staticmethod
+    def read(text: str) -> RunKey:
+        """A key from its text.
+
+        Parameters
+        ----------
+        text : str
+            As :attr:`text` writes it.
+
+        Returns
+        -------
+        RunKey
+            The key.
+        """
+        words = text.split()
+        inner = None if words[2] == "outer" else int(words[3])
+        return RunKey(int(words[1]), inner, words[-1])
+
+
+class Finished(NamedTuple):
+    """What a run found.
+
+    Parameters
+    ----------
+    key : RunKey
+        Which run.
+    seed : int
+        The seed of the estimator.
+    result : dict
+        Plain data that depends on the key and the plan only.
+    seconds : float
+        Time of all of it.
+    timings : dict of str to float
+        Times of its parts.
+    """
+
+    key: RunKey
+    seed: int
+    result: dict[str, Any]
+    seconds: float
+    timings: dict[str, float]
+
+
+def candidate_name(method: str, keep: float | None) -> str:
+    """Name of a candidate.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    keep : float or None
+        Share of the ordered members; None for the whole.
+
+    Returns
+    -------
+    str
+        Such as ``"bagging@0.2"``.
+
+    Examples
+    --------
+    >>> from orfeon.study.workbench.evaluation import candidate_name
+    >>> candidate_name("bagging", None), candidate_name("bagging", 0.2)
+    ('bagging', 'bagging@0.2')
+    """
+    return method if keep is None else f"{method}@{keep:g}"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Evaluates runs; it is sent to where they are run.
+
+    Parameters
+    ----------
+    X : table of shape (n_examples, n_attributes)
+        The examples.
+    y : ndarray of shape (n_examples,)
+        Classes as numbers from 0, or targets.
+    task : {"classification", "regression"}
+        What is predicted.
+    n_classes : int
+        Number of classes; 0 for regression.
+    folding : Folding
+        The folds.
+    rule : str
+        By which members are ordered.
+    keep : tuple of float
+        Shares of the ordered members to keep, each a candidate of its own.
+    members : int or None
+        Number of members of every ensemble; None for that of each method.
+    seed : int
+        Fixes everything.
+    n_jobs : int, default=1
+        Threads of one fit.
+
+    Examples
+    --------
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.study.workbench.evaluation import Evaluation, RunKey
+    >>> from orfeon.study.workbench.folding import Folding
+    >>> X, y = make_waveform(150, random_state=0)
+    >>> folding = Folding(y, is_stratified=True, seed=0)
+    >>> evaluation = Evaluation(
+    ...     X, y, "classification", 3, folding, "margin_distance", (0.2,), 50, seed=0
+    ... )
+    >>> found = evaluation(RunKey(0, None, "bagging"))
+    >>> sorted(found.result["scores"]), found.result["sizes"]["bagging@0.2"]["members"]
+    (['bagging', 'bagging@0.2'], 10)
+    """
+
+    X: Any
+    y: npt.NDArray[Any]
+    task: Task
+    n_classes: int
+    folding: Folding
+    rule: str
+    keep: tuple[float, ...]
+    members: int | None
+    seed: int
+    n_jobs: int = 1
+
+    def random_state(self, key: RunKey) -> int:
+        """The seed of a run's estimator.
+
+        Parameters
+        ----------
+        key : RunKey
+            The run.
+
+        Returns
+        -------
+        int
+            The same wherever and whenever it is run.
+        """
+        words = [self.seed, key.unit, 0 if key.inner is None else 1 + key.inner]
+        words.append(zlib.crc32(key.method.encode()))
+        return int(np.random.SeedSequence(words).generate_state(1)[0] >> 1)
+
+    def __call__(self, key: RunKey) -> Finished:
+        """Fit and measure.
+
+        Parameters
+        ----------
+        key : RunKey
+            The run.
+
+        Returns
+        -------
+        Finished
+            What it found; a method that fails is a finding too.
+        """
+        start = time.perf_counter()
+        split = (
+            self.folding.outer(key.unit)
+            if key.inner is None
+            else self.folding.inner(key.unit)[key.inner]
+        )
+        seed = self.random_state(key)
+        timings: dict[str, float] = {}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                result = self._run(key, split.train, split.test, seed, timings)
+            except Exception as error:
+                # A method that cannot do with these data is a finding, not the end of the study.
+                result = {"failed": _cut(f"{type(error).__name__}: {error}")}
+        said = sorted({_cut(str(warning.message)) for warning in caught})
+        if said:
+            result["warnings"] = said
+        seconds = round(time.perf_counter() - start, 6)
+        return Finished(key, seed, result, seconds, timings)
+
+    def _run(
+        self,
+        key: RunKey,
+        train: npt.NDArray[np.int64],
+        test: npt.NDArray[np.int64],
+        seed: int,
+        timings: dict[str, float],
+    ) -> dict[str, Any]:
+        method = METHODS[key.method]
+        X_train, y_train = take_rows(self.X, train), self.y[train]
+        X_test, y_test = take_rows(self.X, test), self.y[test]
+        with _Clock(timings, "fit"):
+            model = method.build(self.task, seed, self.n_jobs, self.members).fit(X_train, y_train)
+        result: dict[str, Any] = {"scores": {}, "sizes": {}, "n": [len(train), len(test)]}
+        if key.inner is None and self.task == "classification":
+            result["confusion"] = {}
+        found = None
+        if method.is_prunable:
+            with _Clock(timings, "order"):
+                found = order_members(model, X_train, y_train, self.rule)
+            if key.inner is None:
+                result["curves"] = _curves(model, found, X_test, y_test)
+        for name, candidate in self._candidates(method, model, found):
+            with _Clock(timings, f"predict {name}"):
+                candidate.predict(X_test)
+            scores, predicted = scorer(self.task, self.n_classes)(candidate, X_test, y_test)
+            result["scores"][name] = dict(scores)
+            result["sizes"][name] = model_size(candidate)
+            if "confusion" in result:
+                counts = confusion_counts(y_test, predicted, self.n_classes)
+                result["confusion"][name] = counts.tolist()
+        return result
+
+    def _candidates(self, method: Method, model: Any, found: Any) -> list[tuple[str, Any]]:
+        """The whole model and, where members were ordered, its parts."""
+        candidates = [(method.name, model)]
+        if found is not None:
+            candidates += [
+                (candidate_name(method.name, share), first_members(model, found, share))
+                for share in self.keep
+            ]
+        return candidates
+
+
+class _Clock:
+    """Notes how long a block takes."""
+
+    def __init__(self, timings: dict[str, float], name: str) -> None:
+        self._timings, self._name = timings, name
+
+    def __enter__(self) -> None:
+        self._start = time.perf_counter()
+
+    def __exit__(self, *exception: object) -> None:
+        self._timings[self._name] = round(time.perf_counter() - self._start, 6)
+
+
+def take_rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
+    """Some rows of an array or a data frame.
+
+    Parameters
+    ----------
+    X : ndarray or DataFrame
+        The table.
+    rows : ndarray of int
+        Their positions.
+
+    Returns
+    -------
+    ndarray or DataFrame
+        A copy.
+    """
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def order_members(model: Any, X: Any, y: npt.NDArray[Any], rule: str) -> Any:
+    """Order the members of a fitted ensemble by its training set.
+
+    Parameters
+    ----------
+    model : fitted ensemble
+        Classifier or regressor.
+    X, y : data
+        Its training set.
+    rule : str
+        The rule.
+
+    Returns
+    -------
+    orfeon.ordering.Order
+        The order.
+    """
+    from orfeon.ordering import order
+
+    return order(model, y, X=X, rule=rule)
+
+
+def first_members(model: Any, found: Any, keep: float) -> Any:
+    """The ensemble of the first members of an order.
+
+    Parameters
+    ----------
+    model : fitted ensemble
+        The whole.
+    found : orfeon.ordering.Order
+        The order of its members.
+    keep : float
+        Share of the members.
+
+    Returns
+    -------
+    fitted ensemble
+        Of the same kind.
+    """
+    from orfeon.adapters import adapt
+
+    return adapt(model).subset(found.members(keep))
+
+
+def _curves(model: Any, found: Any, X: Any, y: npt.NDArray[Any]) -> dict[str, list[float]]:
+    """Errors of the first 1, 2, ... members, as trained and as ordered."""
+    from orfeon.ordering import error_curve
+    from orfeon.votes.source import read_source
+
+    selection = read_source(model, X, y).selection
+    as_trained = np.arange(len(found))
+    return {
+        "random": _rounded(error_curve(selection, as_trained)),
+        "ordered": _rounded(
+            error_curve(selection, found.order, found.subsets, found.member_weights)
+        ),
+    }
+
+
+def _rounded(curve: npt.NDArray[np.float64]) -> list[float]:
+    """Fewer digits: a curve is a picture, and a store has thousands of them."""
+    return [float(f"{error:.6g}") for error in curve]
+
+
+def model_size(model: Any) -> dict[str, int | None]:
+    """Number of members and of nodes.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Of orfeon, or any other.
+
+    Returns
+    -------
+    dict
+        ``"members"``, and ``"nodes"``: those of all trees, None where there are none.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.study.workbench.evaluation import model_size
+    >>> model_size(BaggingClassifier(n_estimators=7, random_state=0).fit([[0], [1]], [0, 1]))
+    {'members': 7, 'nodes': ...}
+    """
+    forests = _forests(model, depth=6)
+    nodes = sum(int(forest.n_nodes.sum()) for forest in forests)
+    try:
+        members = len(model)
+    except TypeError:
+        members = max(1, sum(len(forest) for forest in forests))
+    return {"members": members, "nodes": nodes or None}
+
+
+def _forests(part: Any, depth: int) -> list[Any]:
+    """The forests inside a fitted model, each once."""
+    from orfeon.forest import Forest
+
+    found: dict[int, Any] = {}
+
+    def look(at: Any, depth: int) -> None:
+        if isinstance(at, Forest):
+            found[id(at)] = at
+        elif depth == 0 or isinstance(at, np.ndarray | str | bytes | int | float | type(None)):
+            return
+        elif isinstance(at, list | tuple):
+            for item in at:
+                look(item, depth - 1)
+        elif isinstance(at, Mapping):
+            for item in at.values():
+                look(item, depth - 1)
+        elif type(at).__module__.split(".")[0] in ("orfeon", "sklearn"):
+            for name, item in getattr(at, "__dict__", {}).items():
+                if name not in ("order_", "_cache"):
+                    look(item, depth - 1)
+
+    look(part, depth)
+    return list(found.values())
+
+
+def _cut(text: str) -> str:
+    """One line, not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

@@ -1,0 +1,170 @@
+"""How a study divides its examples: outer folds that judge, inner folds that choose.
+
+Outer folds are those of a repeated cross-validation, or random splits as in the theses that the
+reproductions follow. Inside the training part of each there is a cross-validation of its own, and
+nothing of the outer test part is seen there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.errors import UserError
+
+Rows = npt.NDArray[np.int64]
+Kind = Literal["cv", "splits"]
+
+
+class Split(NamedTuple):
+    """Rows to train on and rows to test on."""
+
+    train: Rows
+    test: Rows
+
+
+@dataclass(frozen=True)
+class Folding:
+    """The outer and inner folds of a study.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_examples,)
+        Classes as numbers, or targets.
+    is_stratified : bool
+        Whether folds keep the shares of the classes.
+    seed : int
+        Fixes them all.
+    kind : {"cv", "splits"}, default="cv"
+        Repeated cross-validation, or random splits.
+    n_folds : int, default=5
+        Folds of a repetition.
+    n_inner : int, default=3
+        Folds of the cross-validation inside.
+    test_share : float, default=1/3
+        Share of the examples in the test part of a random split.
+    groups : ndarray of shape (n_examples,), optional
+        Examples of one group are never on both sides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.study.workbench.folding import Folding
+    >>> folding = Folding(np.arange(30) % 3, is_stratified=True, seed=0)
+    >>> split = folding.outer(0)
+    >>> len(split.train), len(split.test), [len(inner.test) for inner in folding.inner(0)]
+    (24, 6, [8, 8, 8])
+    """
+
+    y: npt.NDArray[Any]
+    is_stratified: bool
+    seed: int
+    kind: Kind = "cv"
+    n_folds: int = 5
+    n_inner: int = 3
+    test_share: float = 1 / 3
+    groups: npt.NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_folds < 2:
+            raise UserError(f"--folds must be at least 2; got {self.n_folds}.")
+        if self.n_inner < 2:
+            raise UserError(f"--inner-folds must be at least 2; got {self.n_inner}.")
+        if not 0 < self.test_share < 1:
+            raise UserError(f"--test-share must lie between 0 and 1; got {self.test_share}.")
+        n_parts = len(self.y) if self.groups is None else len(np.unique(self.groups))
+        what = "rows" if self.groups is None else "groups"
+        if n_parts < max(self.n_folds, 2 * self.n_inner):
+            raise UserError(
+                f"{n_parts} {what} are too few for {self.n_folds} folds and {self.n_inner} inner "
+                "folds; give fewer --folds, or more data."
+            )
+
+    def repetition(self, unit: int) -> int:
+        """The repetition that an outer fold is in.
+
+        Parameters
+        ----------
+        unit : int
+            Number of the outer fold.
+
+        Returns
+        -------
+        int
+            From 0.
+        """
+        return unit // self.n_folds if self.kind == "cv" else unit
+
+    def outer(self, unit: int) -> Split:
+        """An outer fold.
+
+        Parameters
+        ----------
+        unit : int
+            Its number, from 0; there is no last one.
+
+        Returns
+        -------
+        Split
+            Rows of the table.
+        """
+        state = self._state(self.repetition(unit))
+        if self.kind == "splits":
+            return self._random_split(state)
+        return self._folds(np.arange(len(self.y)), self.n_folds, state)[unit % self.n_folds]
+
+    def inner(self, unit: int) -> list[Split]:
+        """The folds inside the training part of an outer fold.
+
+        Parameters
+        ----------
+        unit : int
+            Number of the outer fold.
+
+        Returns
+        -------
+        list of Split
+            Rows of the table.
+        """
+        return self._folds(self.outer(unit).train, self.n_inner, self._state(unit, 1))
+
+    def _state(self, *keys: int) -> int:
+        return int(np.random.SeedSequence([self.seed, *keys]).generate_state(1)[0])
+
+    def _folds(self, rows: Rows, n_folds: int, state: int) -> list[Split]:
+        """Folds among some rows."""
+        from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+        y = self.y[rows]
+        groups = None if self.groups is None else self.groups[rows]
+        # A class with fewer examples than folds is missing from some of them; nothing to be done.
+        by_class = self.is_stratified and np.bincount(y).max() >= n_folds
+        if groups is not None:
+            kind = StratifiedGroupKFold if by_class else GroupKFold
+        else:
+            kind = StratifiedKFold if by_class else KFold
+        splitter = kind(n_folds, shuffle=True, random_state=state)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The least populated class")
+            parts = list(splitter.split(np.zeros(len(rows)), y, groups))
+        return [Split(rows[train], rows[test]) for train, test in parts]
+
+    def _random_split(self, state: int) -> Split:
+        """A random split; of classes with a single example some go to either side."""
+        from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
+
+        rows = np.arange(len(self.y))
+        n_test = max(1, round(self.test_share * len(rows)))
+        if self.groups is not None:
+            splitter = GroupShuffleSplit(1, test_size=self.test_share, random_state=state)
+            train, test = next(splitter.split(rows, groups=self.groups))
+        elif self.is_stratified and np.bincount(self.y)[np.unique(self.y)].min() > 1:
+            kind = StratifiedShuffleSplit(1, test_size=n_test, random_state=state)
+            train, test = next(kind.split(rows, self.y))
+        else:
+            train, test = next(ShuffleSplit(1, test_size=n_test, random_state=state).split(rows))
+        return Split(np.sort(train), np.sort(test))

@@ -1,0 +1,218 @@
+"""Measures of a study. Lower is better for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.errors import UserError
+from orfeon.study.workbench.methods import Task
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: Probabilities are not taken to be smaller than this: one sure mistake would outweigh all else.
+_LEAST = 1e-6
+
+#: The measures of each task, the usual one first, and what they are called.
+METRICS: dict[str, dict[str, str]] = {
+    "classification": {
+        "error": "error",
+        "balanced_error": "balanced error",
+        "log_loss": "log loss",
+    },
+    "regression": {
+        "rmse": "root mean squared error",
+        "mae": "mean absolute error",
+        "unexplained": "unexplained variance (1 - R²)",
+    },
+}
+#: Measures that are shares of 1, shown as percentages.
+SHARES = frozenset({"error", "balanced_error", "unexplained"})
+
+
+def chosen_metric(name: str | None, task: Task) -> str:
+    """The measure that a study chooses by.
+
+    Parameters
+    ----------
+    name : str or None
+        Its name; None is the usual one of the task.
+    task : {"classification", "regression"}
+        What is predicted.
+
+    Returns
+    -------
+    str
+        A name in :data:`METRICS`.
+
+    Examples
+    --------
+    >>> from orfeon.study.workbench.scoring import chosen_metric
+    >>> chosen_metric(None, "regression")
+    'rmse'
+    """
+    known = METRICS[task]
+    if name is None:
+        return next(iter(known))
+    if name not in known:
+        raise UserError(f"--metric must be one of {', '.join(known)} for {task}; got {name!r}.")
+    return name
+
+
+def class_scores(codes: Integers, predicted: Integers, shares: Floats) -> dict[str, float]:
+    """Measures of a classifier.
+
+    Parameters
+    ----------
+    codes, predicted : ndarray of shape (n_examples,)
+        True and predicted classes, as numbers from 0.
+    shares : ndarray of shape (n_examples, n_classes)
+        Probabilities of the classes.
+
+    Returns
+    -------
+    dict of str to float
+        By name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.study.workbench.scoring import class_scores
+    >>> shares = np.array([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])
+    >>> found = class_scores(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), shares)
+    >>> found["error"], found["balanced_error"], round(found["log_loss"], 4)
+    (0.25, 0.16666666666666666, 0.6931)
+    """
+    wrong = codes != predicted
+    n_classes = shares.shape[1]
+    in_class = np.bincount(codes, minlength=n_classes)
+    wrong_in_class = np.bincount(codes[wrong], minlength=n_classes)
+    there = in_class > 0
+    said = np.clip(shares[np.arange(len(codes)), codes], _LEAST, 1.0)
+    return {
+        "error": float(wrong.mean()),
+        "balanced_error": float((wrong_in_class[there] / in_class[there]).mean()),
+        "log_loss": float(-np.log(said).mean()),
+    }
+
+
+def target_scores(y: Floats, predicted: Floats) -> dict[str, float]:
+    """Measures of a regressor.
+
+    Parameters
+    ----------
+    y, predicted : ndarray of shape (n_examples,)
+        True and predicted targets.
+
+    Returns
+    -------
+    dict of str to float
+        By name. Where all targets are equal, the unexplained variance is 0 for a model without
+        error and 1 for any other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.study.workbench.scoring import target_scores
+    >>> target_scores(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 5.0]))
+    {'rmse': 1.1547005383792515, 'mae': 0.6666666666666666, 'unexplained': 2.0}
+    """
+    residual = y - predicted
+    squared = float(residual @ residual)
+    around_mean = float(((y - y.mean()) ** 2).sum())
+    return {
+        "rmse": float(np.sqrt(squared / len(y))),
+        "mae": float(np.abs(residual).mean()),
+        "unexplained": squared / around_mean if around_mean > 0 else float(squared > 0),
+    }
+
+
+def confusion_counts(codes: Integers, predicted: Integers, n_classes: int) -> Integers:
+    """How many examples of each class are called what.
+
+    Parameters
+    ----------
+    codes, predicted : ndarray of shape (n_examples,)
+        True and predicted classes, as numbers from 0.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_classes)
+        Rows are true classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.study.workbench.scoring import confusion_counts
+    >>> confusion_counts(np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
+    [[1, 1], [0, 1]]
+    """
+    counts = np.bincount(codes * n_classes + predicted, minlength=n_classes * n_classes)
+    return counts.reshape(n_classes, n_classes).astype(np.int64)
+
+
+def full_shares(model: Any, X: Any, n_classes: int) -> Floats:
+    """Class probabilities with a column for every class, also for those not met in training.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        Its classes are numbers from 0.
+    X : table
+        The examples.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (n_examples, n_classes)
+        Probabilities.
+    """
+    found: Floats = model.predict_proba(X)
+    if found.shape[1] == n_classes:
+        return found
+    shares = np.zeros((len(found), n_classes))
+    shares[:, np.asarray(model.classes_, dtype=np.int64)] = found
+    return shares
+
+
+#: Of one model on one test set.
+Scorer = Callable[[Any, Any, npt.NDArray[Any]], tuple[Mapping[str, float], npt.NDArray[Any]]]
+
+
+def scorer(task: Task, n_classes: int) -> Scorer:
+    """What measures a fitted model.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+        What is predicted.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    callable
+        From a model, examples and their targets (classes as numbers from 0) to its measures and
+        its predictions.
+    """
+
+    def of_classes(
+        model: Any, X: Any, codes: npt.NDArray[Any]
+    ) -> tuple[Mapping[str, float], npt.NDArray[Any]]:
+        predicted = np.asarray(model.predict(X), dtype=np.int64)
+        return class_scores(codes, predicted, full_shares(model, X, n_classes)), predicted
+
+    def of_targets(
+        model: Any, X: Any, y: npt.NDArray[Any]
+    ) -> tuple[Mapping[str, float], npt.NDArray[Any]]:
+        predicted = np.asarray(model.predict(X), dtype=np.float64)
+        return target_scores(y, predicted), predicted
+
+    return of_classes if task == "classification" else of_targets
