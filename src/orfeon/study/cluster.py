@@ -104,7 +104,7 @@ def connect(address: str, *, timeout: float = 10.0) -> Iterator[Cluster]:
             with parallel_config(backend="dask", client=client):
                 yield Cluster(address, client)
         finally:
-            client.close(timeout=2)
+            _close(client)
 
 
 def _import_distributed() -> Any:
@@ -140,20 +140,41 @@ def _open(distributed: Any, address: str, timeout: float) -> Any:
         raise ClusterError(
             f"The address of a cluster is like tcp://10.0.0.1:8786; got {address!r}."
         )
+    # Made and then begun, so that one that fails to begin can be closed; left alone it would make
+    # the end of the process wait, and complain.
+    client = distributed.Client.__new__(distributed.Client)
     try:
         with warnings.catch_warnings():
             # Versions are compared here, in one sentence.
             warnings.filterwarnings("ignore", message=r"(?s).*Mismatched versions")
-            return distributed.Client(address, timeout=timeout)
-    except (OSError, TimeoutError) as error:
-        raise ClusterError(
+            client.__init__(address, timeout=timeout)
+    except BaseException as error:
+        _close(client)
+        if isinstance(error, Exception):
+            raise _not_connected(error, address, timeout) from error
+        raise
+    return client
+
+
+def _close(client: Any) -> None:
+    with contextlib.suppress(Exception):
+        client.close(timeout=2)
+
+
+def _not_connected(error: Exception, address: str, timeout: float) -> ClusterError:
+    if isinstance(error, OSError):  # running out of time is one
+        return ClusterError(
             f"No Dask scheduler answers at {address} (waited {timeout:g} s). Is it running there "
             "(dask scheduler), is the port right, does a firewall stand between?"
-        ) from error
-    except (ValueError, TypeError, RuntimeError) as error:
-        raise ClusterError(
+        )
+    if isinstance(error, ValueError | TypeError | RuntimeError):
+        return ClusterError(
             f"{address!r} is no address of a Dask scheduler, such as tcp://10.0.0.1:8786: {error}."
-        ) from error
+        )
+    return ClusterError(
+        f"What answers at {address} is no Dask scheduler ({type(error).__name__}). Is it the right "
+        "port? The dashboard has one of its own."
+    )
 
 
 def _wait_for_workers(client: Any, address: str, timeout: float) -> None:

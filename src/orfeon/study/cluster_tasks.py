@@ -1,8 +1,8 @@
 """Tasks on the workers of a Dask cluster, whoever of them dies.
 
-joblib's own Dask backend yields results as they come, but never hears of a task that was lost with
-its worker, and neither sends again the data that only that worker had. So tasks are handed to the
-scheduler here: what was lost is sent and run again.
+joblib's own Dask backend yields results as they come, but does not send again the data that only
+workers had that died, and ends with an error. So tasks are handed to the scheduler here: what was
+lost is sent and run again.
 """
 
 from __future__ import annotations

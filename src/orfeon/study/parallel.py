@@ -5,7 +5,12 @@ A task that fails says which one it was; a worker process that dies has its task
 
 from __future__ import annotations
 
+import functools
 import itertools
+import os
+import threading
+import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -264,6 +269,32 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
+def _leave(outcomes: Any) -> None:
+    """Cancel what joblib has not run yet; whoever leaves early knows that they do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outcomes.close()
+
+
+def _attempt_for(parent: int, function: Callable[[Any], Any], number: int, task: Any) -> Outcome:
+    """Run a task in a thread of a process, or in a process that ends when that one does."""
+    if os.getpid() != parent:
+        _end_with(parent)
+    return attempt(function, number, task)
+
+
+@functools.cache
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent, which may be killed with no time to say so."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="watch-parent", daemon=True).start()
+
+
 class _LocalTasks:
     """Tasks in processes or threads of this machine, through joblib."""
 
@@ -302,7 +333,7 @@ class _LocalTasks:
                 if deaths > PATIENCE:
                     raise self._gave_up(error) from error
             finally:
-                outcomes.close()
+                _leave(outcomes)
 
     def _outcomes(self, numbered: Iterable[tuple[int, Any]]) -> Any:
         from joblib import Parallel, delayed
@@ -310,7 +341,7 @@ class _LocalTasks:
         def calls() -> Iterator[Any]:
             for number, task in numbered:
                 self.open[number] = task
-                yield delayed(attempt)(self.function, number, task)
+                yield delayed(_attempt_for)(os.getpid(), self.function, number, task)
 
         parallel = Parallel(
             n_jobs=self.n_jobs,
