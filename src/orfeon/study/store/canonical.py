@@ -71,6 +71,30 @@ def checksum(*texts: str) -> str:
     return hashlib.blake2b("\0".join(texts).encode(), digest_size=16).hexdigest()
 
 
+def is_whole(expected: object, *texts: object) -> bool:
+    """Whether texts that were read are those that were written.
+
+    Parameters
+    ----------
+    expected : object
+        The checksum that was read.
+    *texts : object
+        What was read; in a damaged file it may be anything.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from orfeon.study.store.canonical import checksum, is_whole
+    >>> is_whole(checksum("a", "b"), "a", "b"), is_whole(checksum("a", "b"), "a", None)
+    (True, False)
+    """
+    found = [text for text in texts if isinstance(text, str)]
+    return len(found) == len(texts) and checksum(*found) == expected
+
+
 def differences(before: object, now: object, name: str = "") -> Iterator[str]:
     """What differs between two values read from JSON, a sentence each.
 
@@ -131,6 +155,8 @@ def _plain(value: Any, name: str, allow_non_finite: bool) -> Any:
             for key, part in value.items()
         }
     if isinstance(value, list | tuple):
+        if _is_plain_already(value):
+            return value
         return [
             _plain(part, f"{name}[{position}]", allow_non_finite)
             for position, part in enumerate(value)
@@ -139,6 +165,12 @@ def _plain(value: Any, name: str, allow_non_finite: bool) -> Any:
         f"{name} is of type {type(value).__name__}: a store holds dictionaries, lists, text, "
         "numbers, booleans and None."
     )
+
+
+def _is_plain_already(values: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether a list is of finite floats, or of whole numbers: curves and votes are long."""
+    kinds = set(map(type, values))
+    return kinds == {int} or (kinds == {float} and all(map(math.isfinite, values)))
 
 
 def _text_key(key: object, name: str) -> str:

@@ -109,9 +109,13 @@ class Database:
     def _attempt(self, work: Callable[[Connection], Answer]) -> Answer:
         try:
             return work(self._connection)
-        except BaseException:
-            # SQLAlchemy asks for it before a lost connection is made anew, also after Ctrl-C.
+        except BaseException as error:
             with contextlib.suppress(SQLAlchemyError):
+                # Ctrl-C may have come between any two steps, such as inside a transaction: only
+                # a new connection is surely in none.
+                if not isinstance(error, Exception):
+                    self._connection.invalidate()
+                # SQLAlchemy asks for it before a lost connection is made anew.
                 self._connection.rollback()
             raise
 
@@ -148,8 +152,8 @@ def transaction(connection: Connection) -> Iterator[None]:
     """
     # SQLite: a reader that turns writer later could find that another was faster, and fail.
     is_sqlite = connection.dialect.name == "sqlite"
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if is_sqlite else "BEGIN")
     try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if is_sqlite else "BEGIN")
         yield
         connection.exec_driver_sql("COMMIT")
     except BaseException:

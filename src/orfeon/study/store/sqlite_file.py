@@ -7,12 +7,13 @@ import shutil
 import sqlite3
 import tempfile
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.pool import NullPool, StaticPool
+from sqlalchemy.pool import NullPool
 
 from orfeon.study.store.database import Database, transaction
 from orfeon.study.store.errors import StoreError, store_error
@@ -22,7 +23,7 @@ from orfeon.study.store.tables import APPLICATION_ID, has_tables, make_tables
 PATIENCE = 60.0
 
 #: Files up to this size are looked through when they are opened: about 0.1 s.
-CHECKED_BYTES = 32 * 2**20
+CHECKED_BYTES = 64 * 2**20
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
@@ -42,13 +43,11 @@ def open_memory() -> Database:
     >>> open_memory().place
     ':memory:'
     """
-    engine = create_engine(
-        "sqlite://",
-        creator=lambda: _connect(":memory:"),
-        poolclass=StaticPool,
-        isolation_level="AUTOCOMMIT",
-    )
-    database = Database(engine, ":memory:")
+    address = f"file:orfeon-{uuid.uuid4()}?mode=memory&cache=shared"
+    # What is in memory lives as long as somebody is connected, also when Ctrl-C breaks the
+    # connection of the store.
+    keeper = _connect(address)
+    database = Database(_engine(address), ":memory:", on_close=keeper.close)
     database.run(make_tables)
     return database
 
@@ -91,6 +90,7 @@ def open_file(path: Path, *, read_only: bool = False) -> Database:
             raise StoreError(f"The store {place}: there is no such store.")
         if not read_only:
             path.parent.mkdir(parents=True, exist_ok=True)
+            _check_writable(path)
     except OSError as error:
         raise store_error(error, place) from error
     if read_only:
@@ -129,6 +129,17 @@ def _is_ours(path: Path) -> bool:
             "as it is: give another file."
         )
     return True
+
+
+def _check_writable(path: Path) -> None:
+    """SQLite itself would only say that it cannot open the file."""
+    for place in (path.parent, path):
+        if place.exists() and not os.access(place, os.W_OK):
+            kind = "folder" if place.is_dir() else "file"
+            raise StoreError(
+                f"The store {path}: the {kind} cannot be written to. Give a place where you may "
+                "write, or open it for reading only."
+            )
 
 
 def _prepare(connection: Connection, path: Path) -> None:
@@ -210,30 +221,47 @@ def _check_readable(connection: Connection, path: Path) -> None:
 def _database(
     address: str, path: Path, *, read_only: bool, on_close: Callable[[], None] | None = None
 ) -> Database:
-    engine = create_engine(
+    return Database(
+        _engine(address, read_only=read_only),
+        str(path),
+        read_only=read_only,
+        check=_SameFile(path),
+        on_close=on_close,
+    )
+
+
+class _SameFile:
+    """Sees to it that the file keeps its name: SQLite would go on writing into one without."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._identity: tuple[int, int] | None = None
+
+    def __call__(self) -> None:
+        try:
+            found = os.stat(self._path)
+        except OSError as error:
+            raise self._error() from error
+        identity = (found.st_dev, found.st_ino)
+        if self._identity is None:
+            self._identity = identity
+        if identity != self._identity:
+            raise self._error()
+
+    def _error(self) -> StoreError:
+        return StoreError(
+            f"The store {self._path}: the file was removed or replaced while it was in use. Run "
+            "again with a file that stays."
+        )
+
+
+def _engine(address: str, *, read_only: bool = False) -> Engine:
+    return create_engine(
         "sqlite://",
         creator=lambda: _connect(address, read_only=read_only),
         poolclass=NullPool,
         isolation_level="AUTOCOMMIT",
     )
-    file: list[tuple[int, int]] = []
-
-    def check() -> None:
-        # SQLite would go on writing into a file that has no name any more.
-        try:
-            found = os.stat(path)
-        except OSError:
-            found = None
-        identity = (0, 0) if found is None else (found.st_dev, found.st_ino)
-        if not file:
-            file.append(identity)
-        if found is None or identity != file[0]:
-            raise StoreError(
-                f"The store {path}: the file was removed or replaced while it was in use. Run "
-                "again with a file that stays."
-            )
-
-    return Database(engine, str(path), read_only=read_only, check=check, on_close=on_close)
 
 
 def _connect(address: str, *, read_only: bool = False) -> sqlite3.Connection:

@@ -14,7 +14,7 @@ from sqlalchemy import func, make_url, select
 from sqlalchemy.exc import ArgumentError
 
 from orfeon.study.store import surroundings
-from orfeon.study.store.canonical import canonical, checksum, differences
+from orfeon.study.store.canonical import canonical, checksum, differences, is_whole
 from orfeon.study.store.database import Database
 from orfeon.study.store.errors import StoreError
 from orfeon.study.store.export import write_runs
@@ -217,7 +217,7 @@ class Store:
 
     def _configuration(self, columns: Any) -> dict[str, Any]:
         name, text = columns["name"], columns["configuration"]
-        if checksum(name, text, columns["begun"]) != columns["checksum"]:
+        if not is_whole(columns["checksum"], name, text, columns["begun"]):
             raise StoreError(
                 f"The store {self.place}: the study {name!r} is damaged. Nothing was changed: "
                 "restore the store from a copy, or give another one."
@@ -243,7 +243,7 @@ def _open(where: str | os.PathLike[str], read_only: bool) -> Database:
                 "a postgresql:// address."
             )
         where = url.database or ":memory:"
-    if where == ":memory:":
+    if where == ":memory:" and not read_only:
         return open_memory()
     if "\0" in os.fspath(where) or not os.fspath(where):
         raise StoreError(f"The name of a store must not be empty; got {os.fspath(where)!r}.")

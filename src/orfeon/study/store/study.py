@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from orfeon.study.store import surroundings
-from orfeon.study.store.canonical import canonical, checksum
+from orfeon.study.store.canonical import canonical, checksum, is_whole
 from orfeon.study.store.database import Database, transaction
 from orfeon.study.store.errors import StoreError
 from orfeon.study.store.rows import RunRow
@@ -73,8 +73,8 @@ class Study:
         query = select(runs.c.key, runs.c.key_checksum).where(runs.c.study_id == self._number)
         found = self._database.run(lambda connection: connection.execute(query).all())
         for key, expected in found:
-            if checksum(key) != expected:
-                raise self._damaged(f"the key of a run ({key[:60]!r})")
+            if not is_whole(expected, key):
+                raise self._damaged(f"the key of a run ({_shown(key)})")
         return {key for key, _ in found}
 
     def rows(self) -> list[RunRow]:
@@ -162,8 +162,8 @@ class Study:
         )
         found = self._database.run(lambda connection: connection.execute(query).all())
         for name, value, expected in found:
-            if checksum(name, value) != expected:
-                raise self._damaged(f"the note {name[:60]!r}")
+            if not is_whole(expected, name, value):
+                raise self._damaged(f"the note {_shown(name)}")
         return {name: json.loads(value) for name, value, _ in sorted(tuple(row) for row in found)}
 
     def _put(self, connection: Connection, columns: dict[str, Any]) -> bool:
@@ -175,22 +175,22 @@ class Study:
             "key": key,
             "seed": _checked_seed(row.seed, key),
             "seconds": _checked_seconds(row.seconds, key),
-            "finished": row.finished or surroundings.now(),
-            "host": row.host or surroundings.host(),
+            "finished": _checked_text(row.finished or surroundings.now(), "time", key),
+            "host": _checked_text(row.host or surroundings.host(), "host", key),
             "configuration": canonical(row.configuration, "configuration"),
             "timings": canonical(row.timings, "timings", allow_non_finite=True),
             "versions": canonical(row.versions or surroundings.versions(), "versions"),
             "result": canonical(row.result, "result", allow_non_finite=True),
         }
-        columns["checksum"] = _row_checksum(columns)
+        columns["checksum"] = checksum(*_texts(columns))
         columns["study_id"] = self._number
         columns["key_checksum"] = checksum(key)
         return columns
 
     def _row(self, columns: Any) -> RunRow:
         key = columns["key"]
-        if _row_checksum(columns) != columns["checksum"]:
-            raise self._damaged(f"the run {key[:60]!r}")
+        if not is_whole(columns["checksum"], *_texts(columns)):
+            raise self._damaged(f"the run {_shown(key)}")
         return RunRow(
             key=key,
             configuration=json.loads(columns["configuration"]),
@@ -240,6 +240,12 @@ def _checked_key(key: object) -> str:
     return key
 
 
+def _checked_text(text: object, what: str, key: str) -> str:
+    if not isinstance(text, str) or not _is_storable(text):
+        raise StoreError(f"The {what} of the run {_shown(key)} must be text; got {_shown(text)}.")
+    return text
+
+
 def _is_storable(text: str) -> bool:
     try:
         text.encode()
@@ -265,8 +271,8 @@ def _checked_seed(seed: object, key: str) -> int:
     return number
 
 
-def _checked_seconds(seconds: float, key: str) -> float:
-    number = float(seconds)
+def _checked_seconds(seconds: object, key: str) -> float:
+    number = float(seconds) if isinstance(seconds, int | float) else math.nan
     if not math.isfinite(number):
         raise StoreError(
             f"The seconds of the run {_shown(key)} must be a finite number; got {_shown(seconds)}."
@@ -274,11 +280,8 @@ def _checked_seconds(seconds: float, key: str) -> float:
     return number
 
 
-def _row_checksum(columns: Any) -> str:
-    return checksum(
-        columns["key"],
-        repr(columns["seed"]),
-        repr(columns["seconds"]),
-        *(columns[name] for name in ("finished", "host", "configuration")),
-        *(columns[name] for name in ("timings", "versions", "result")),
-    )
+def _texts(columns: Any) -> list[str]:
+    """What the checksum of a run guards."""
+    numbers = [repr(columns["seed"]), repr(columns["seconds"])]
+    names = ("key", "finished", "host", "configuration", "timings", "versions", "result")
+    return [*numbers, *(columns[name] for name in names)]

@@ -147,7 +147,7 @@ def has_tables(connection: Connection, place: str) -> bool:
             )
         return False
     version = connection.execute(select(about.c.schema_version)).scalar()
-    if version is None or version > SCHEMA_VERSION:
+    if not isinstance(version, int) or version > SCHEMA_VERSION:
         raise StoreError(
             f"The store {place}: was made by a later release of orfeon (its tables are of version "
             f"{version}, this release knows {SCHEMA_VERSION}). It is left as it is: upgrade "
