@@ -1,4 +1,4 @@
-"""Synthetic problems: generators with any class priors, and their Bayes rules and errors."""
+"""Data: synthetic problems with their Bayes rules and errors, files, and data sets by name."""
 
 from orfeon.datasets._problem import (
     BayesErrorEstimate,
@@ -6,6 +6,7 @@ from orfeon.datasets._problem import (
     Problem,
     RegressionProblem,
 )
+from orfeon.datasets.files import read_file
 from orfeon.datasets.friedman import (
     Friedman1,
     Friedman2,
@@ -64,4 +65,5 @@ __all__ = [
     "make_twonorm",
     "make_waveform",
     "problem",
+    "read_file",
 ]

@@ -1,0 +1,233 @@
+r"""ARFF files: the header says what each column is, then come rows, full or sparse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orfeon.datasets.sampling import sample_rows
+from orfeon.errors import UserError
+
+_DECLARATION = re.compile(
+    r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+)\s*(.*)""", re.IGNORECASE
+)
+_CELL = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*(,|$)""")
+_SPARSE = re.compile(r"""\s*(\d+)\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*(,|$)""")
+#: Letters of Java's patterns of dates, and Python's.
+_JAVA = {
+    "yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S",
+    "MMM": "%b", "a": "%p", "hh": "%I", "SSS": "%f",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ArffColumn:
+    """A column as the header declares it.
+
+    Examples
+    --------
+    >>> declared("@attribute 'the sex' {f, m}")
+    ArffColumn(name='the sex', kind='nominal', levels=('f', 'm'), date_format=None)
+    """
+
+    name: str
+    kind: str
+    levels: tuple[str, ...] = ()
+    date_format: str | None = None
+
+
+def declared(line: str) -> ArffColumn:
+    """Read the declaration of a column.
+
+    Parameters
+    ----------
+    line : str
+        A line that begins with ``@attribute``.
+
+    Returns
+    -------
+    ArffColumn
+        What it says.
+
+    Examples
+    --------
+    >>> declared("@attribute when date 'yyyy-MM-dd'").date_format
+    '%Y-%m-%d'
+    """
+    match = _DECLARATION.match(line)
+    if match is None:
+        raise UserError(f"it has a declaration that cannot be read: {line[:60]!r}")
+    name, rest = _bare(match.group(1)), match.group(2).strip()
+    if rest.startswith("{"):
+        inside = rest[1 : rest.rfind("}")] if "}" in rest else rest[1:]
+        return ArffColumn(name, "nominal", tuple(cell or "" for cell in _cells(inside)))
+    kind, _, form = rest.partition(" ")
+    kind = kind.lower()
+    if kind in ("numeric", "real", "integer"):
+        return ArffColumn(name, "number")
+    if kind == "date":
+        return ArffColumn(name, "date", date_format=_python_format(_bare(form.strip())))
+    if kind == "string":
+        return ArffColumn(name, "string")
+    raise UserError(
+        f"its column {name!r} is of the type {kind!r}; numeric, nominal, string and date are read"
+    )
+
+
+def _python_format(java: str) -> str:
+    if not java:
+        return "ISO8601"
+    form = re.sub(r"'([^']*)'", r"\1", java)
+    return re.sub(r"yyyy|yy|MMM|MM|dd|HH|hh|mm|SSS|ss|a", lambda m: _JAVA[m.group()], form)
+
+
+def _bare(word: str) -> str:
+    """A word without its quotes and the strokes before quotes inside."""
+    if len(word) >= 2 and word[0] == word[-1] and word[0] in "'\"":
+        return re.sub(r"\\(.)", r"\1", word[1:-1])
+    return word
+
+
+def _cells(line: str) -> list[str | None]:
+    """The cells of a full row; None where missing."""
+    if "'" not in line and '"' not in line:
+        plain = [cell.strip() for cell in line.split(",")]
+        return [None if cell in ("?", "") else cell for cell in plain]
+    cells: list[str | None] = []
+    position = 0
+    while True:
+        match = _CELL.match(line, position)
+        if match is None:
+            raise UserError(f"it has a row that cannot be read: {line[:60]!r}")
+        cell = match.group(1)
+        cells.append(None if cell in ("?", "") else _bare(cell))
+        if not match.group(2):
+            return cells
+        position = match.end()
+
+
+def read_arff(lines: Iterable[str], *, rows: int | None = None, random_state: int = 0) -> Any:
+    """Read an ARFF file.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        Its lines.
+    rows : int, optional
+        Read a random sample of so many rows, in the order of the file.
+    random_state : int, default=0
+        Fixes the sample.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Numbers as floats, nominal columns as categories with their declared levels.
+
+    Examples
+    --------
+    >>> read_arff(["@relation golf", "@attribute humidity numeric", "@attribute play {no, yes}",
+    ...            "@data", "85,no", "{1 yes}", "?,yes"])
+       humidity play
+    0      85.0   no
+    1       0.0  yes
+    2       NaN  yes
+    """
+    every = iter(lines)
+    columns = _header(every)
+    kept, n_rows = sample_rows(_rows(every, columns), rows, random_state)
+    frame = _frame(columns, kept)
+    if rows is not None and rows < n_rows:
+        frame.attrs["notes"] = [f"A random sample of {rows} of its {n_rows} rows was read."]
+    return frame
+
+
+def _header(lines: Iterator[str]) -> list[ArffColumn]:
+    columns: list[ArffColumn] = []
+    for line in lines:
+        text = line.strip()
+        lower = text.lower()
+        if lower.startswith("@data"):
+            if not columns:
+                raise UserError("its header declares no column")
+            return columns
+        if lower.startswith("@attribute"):
+            columns.append(declared(text))
+        elif text and not text.startswith("%") and not lower.startswith("@relation"):
+            raise UserError(f"its header has a line that cannot be read: {text[:60]!r}")
+    raise UserError("it has no line '@data'")
+
+
+def _rows(lines: Iterator[str], columns: list[ArffColumn]) -> Iterator[list[str | None]]:
+    """Rows of cells, one for each column; a weight at the end of a row is passed over."""
+    n_columns = len(columns)
+    for line in lines:
+        text = line.strip()
+        if not text or text.startswith("%"):
+            continue
+        if text.startswith("{"):
+            yield _sparse(text, columns)
+            continue
+        cells = _cells(text)
+        if len(cells) == n_columns + 1 and re.fullmatch(r"\{.*\}", cells[-1] or ""):
+            cells.pop()
+        if len(cells) != n_columns:
+            raise UserError(
+                f"its row {text[:40]!r} has {len(cells)} cells, and there are {n_columns} columns"
+            )
+        yield cells
+
+
+def _sparse(text: str, columns: list[ArffColumn]) -> list[str | None]:
+    """A sparse row: what is not named is 0, or the first level of a nominal column."""
+    inside = text[1 : text.rfind("}")].strip() if "}" in text else text[1:].strip()
+    cells: list[str | None] = [
+        column.levels[0] if column.kind == "nominal" and column.levels else "0"
+        for column in columns
+    ]
+    position = 0
+    while inside:
+        match = _SPARSE.match(inside, position)
+        if match is None or int(match.group(1)) >= len(columns):
+            raise UserError(f"it has a sparse row that cannot be read: {text[:60]!r}")
+        cell = match.group(2)
+        cells[int(match.group(1))] = None if cell == "?" else _bare(cell)
+        if not match.group(3):
+            break
+        position = match.end()
+    return cells
+
+
+def _frame(columns: list[ArffColumn], rows: list[list[str | None]]) -> Any:
+    import pandas
+
+    made = []
+    transposed = zip(*rows, strict=True) if rows else ([] for _ in columns)
+    for column, cells in zip(columns, transposed, strict=True):
+        made.append(_column(column, list(cells)))
+    frame = pandas.concat(made, axis=1)
+    frame.columns = [column.name for column in columns]
+    return frame
+
+
+def _column(column: ArffColumn, cells: list[str | None]) -> Any:
+    import pandas
+
+    if column.kind == "number":
+        try:
+            numbers = [np.nan if cell is None else float(cell) for cell in cells]
+        except ValueError as error:
+            raise UserError(f"its numeric column {column.name!r} has a word: {error}") from error
+        return pandas.Series(numbers, dtype=np.float64)
+    if column.kind == "nominal":
+        levels = list(dict.fromkeys(column.levels))
+        unknown = {cell for cell in cells if cell is not None} - set(levels)
+        return pandas.Series(pandas.Categorical(cells, categories=[*levels, *sorted(unknown)]))
+    if column.kind == "date":
+        return pandas.to_datetime(
+            pandas.Series(cells, dtype=object), format=column.date_format, errors="coerce"
+        )
+    return pandas.Series(cells, dtype="str")

@@ -1,0 +1,290 @@
+"""Tables of text: CSV and its relatives, read piece by piece."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from orfeon.datasets.dialect import (
+    MISSING_WORDS,
+    Dialect,
+    dialect_of,
+    encoding_of,
+    fallback_encoding,
+)
+from orfeon.datasets.memory import available_memory, readable_size
+from orfeon.datasets.sources import Source, text_stream
+from orfeon.errors import UserError
+
+#: Bytes of text that are read at a time.
+PIECE = 32 << 20
+_HEAD = 1 << 18
+#: A table may take this share of the memory that is left: estimators need room for their own.
+SHARE_OF_MEMORY = 0.5
+
+
+def read_delimited(
+    source: Source, *, rows: int | None, random_state: int, header: bool | None
+) -> Any:
+    r"""Read a table of text.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    rows : int or None
+        Read a random sample of so many rows, in the order of the file.
+    random_state : int
+        Fixes the sample.
+    header : bool or None
+        Whether the first line names the columns; None lets the lines decide.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table, with ``attrs["notes"]``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "golf.csv"
+    ...     _ = path.write_text("outlook,humidity\nsunny,85\nrain,\n")
+    ...     source = Source(path, "golf.csv", "delimited")
+    ...     read_delimited(source, rows=None, random_state=0, header=None)
+      outlook  humidity
+    0   sunny      85.0
+    1    rain       NaN
+    """
+    dialect = _dialect(source, header)
+    try:
+        frame = _read(source, dialect, rows, random_state)
+    except UnicodeDecodeError as error:
+        other = fallback_encoding(error.object[error.start : error.start + 1])
+        notes = (*dialect.notes, f"The file is not UTF-8: its letters are read as {other}.")
+        dialect = Dialect(**{**vars(dialect), "encoding": other, "notes": notes})
+        frame = _read(source, dialect, rows, random_state)
+    if not len(frame):
+        raise UserError(f"{source.name} has a header and no rows.")
+    if len(frame.columns) > 1 and dialect.names[-1].startswith("column_"):
+        last = frame.columns[-1]
+        if frame[last].isna().all():  # lines that end with a delimiter
+            frame = frame.drop(columns=last)
+    frame.attrs["notes"] = [*dialect.notes, *frame.attrs.get("notes", ())]
+    return frame
+
+
+def _dialect(source: Source, header: bool | None) -> Dialect:
+    with source.open() as (stream, _):
+        head = stream.read(_HEAD)
+    encoding = encoding_of(head, cut=len(head) == _HEAD)
+    text = head.decode(encoding, errors="replace")
+    if len(head) == _HEAD:  # the last line may be cut
+        text = text[: text.rfind("\n") + 1] or text
+    try:
+        return dialect_of(text, encoding, header=header)
+    except UserError as error:
+        raise UserError(f"{source.name}: {error}.") from error
+
+
+def _read(source: Source, dialect: Dialect, rows: int | None, random_state: int) -> Any:
+    try:
+        if rows is not None:
+            return _sample(source, dialect, rows, random_state)
+        return _whole(source, dialect)
+    except _pandas_errors() as error:
+        raise UserError(f"{source.name} {_explain(str(error), dialect)}") from error
+
+
+def _pandas_errors() -> tuple[type[Exception], ...]:
+    from pandas.errors import EmptyDataError, ParserError, ParserWarning
+
+    return ParserError, EmptyDataError, ParserWarning
+
+
+def _explain(message: str, dialect: Dialect) -> str:
+    """A parser's message in words for users."""
+    wide = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
+    if wide:
+        expected, line, seen = wide.groups()
+        return (
+            f"has {seen} cells in line {line}, and {expected} columns: cells with a "
+            f"{dialect.delimiter!r} in them must be in quotes."
+        )
+    if "EOF inside string" in message:
+        return "has a quote that is never closed."
+    if "does not match length of data" in message:
+        return f"has rows with more than {len(dialect.names)} cells, the number of its columns."
+    return f"cannot be read as a table: {message.strip()}."
+
+
+def _pieces(source: Source, dialect: Dialect, **options: Any) -> Iterator[tuple[Any, float]]:
+    """Pieces of the table, and the share of the file that was read with each."""
+    import pandas
+
+    n_rows = max(1000, int(PIECE / max(dialect.bytes_per_row, 1.0)))
+    settings: dict[str, Any] = {
+        "sep": dialect.delimiter,
+        "names": list(dialect.names),
+        "header": None,
+        "skiprows": dialect.n_skipped,
+        "index_col": False,
+        "decimal": dialect.decimal,
+        "na_values": list(MISSING_WORDS),
+        "keep_default_na": True,
+        "skipinitialspace": True,
+        "low_memory": False,
+        **_exact_numbers(dialect),
+        "chunksize": n_rows,
+        **options,
+    }
+    with source.open() as (stream, file), warnings.catch_warnings():
+        warnings.simplefilter("error", pandas.errors.ParserWarning)
+        text = text_stream(stream, dialect.encoding)
+        try:
+            for piece in pandas.read_csv(text, **settings):
+                yield piece, file.tell() / max(source.size, 1)
+        except pandas.errors.EmptyDataError:
+            return
+
+
+def _exact_numbers(dialect: Dialect) -> dict[str, Any]:
+    """Ask old releases of pandas for the nearest double, which later ones give anyway."""
+    import pandas
+
+    release = tuple(map(int, pandas.__version__.split(".")[:2]))
+    return {"float_precision": "round_trip"} if release < (3, 1) and dialect.decimal == "." else {}
+
+
+def _whole(source: Source, dialect: Dialect) -> Any:
+    """All rows; columns of words take little memory when the file has several pieces."""
+    pieces: list[Any] = []
+    n_bytes, room = 0.0, available_memory()
+    for piece, share in _pieces(source, dialect):
+        pieces.append(piece if share >= 1 and not pieces else _coded(piece))
+        n_bytes += float(pieces[-1].memory_usage(deep=True).sum())
+        _check_room(source, n_bytes / min(max(share, 0.001), 1.0), room)
+    if not pieces:
+        return _empty(dialect)
+    return pieces[0] if len(pieces) == 1 else _joined(source, dialect, pieces)
+
+
+def _empty(dialect: Dialect) -> Any:
+    import pandas
+
+    return pandas.DataFrame(columns=list(dialect.names))
+
+
+def _check_room(source: Source, expected: float, room: int | None) -> None:
+    if room is not None and expected > SHARE_OF_MEMORY * room:
+        raise UserError(
+            f"{source.name} would take {readable_size(expected)} of memory as a table, and "
+            f"{readable_size(room)} are free, half of which estimators need: read a sample of it "
+            "with rows= (--rows N on the command line), or save fewer columns."
+        )
+
+
+def _coded(piece: Any) -> Any:
+    """A piece in which words that repeat are stored once."""
+    for name in piece.columns:
+        column = piece[name]
+        if _sort(column) == "words" and column.nunique() < len(column) / 2:
+            piece[name] = column.astype("category")
+    return piece
+
+
+def _sort(column: Any) -> str:
+    """Whether a column of a piece is of numbers, truths, words, or has no value."""
+    from pandas.api import types
+
+    if column.isna().all():
+        return "nothing"
+    if types.is_bool_dtype(column.dtype):
+        return "truths"
+    if types.is_numeric_dtype(column.dtype):
+        return "numbers"
+    present = column.dropna()
+    if column.dtype == object and all(isinstance(value, bool) for value in present):
+        return "truths"
+    return "words"
+
+
+def _joined(source: Source, dialect: Dialect, pieces: list[Any]) -> Any:
+    """The pieces as one table, column by column, so that little is held twice."""
+    import pandas
+
+    columns: dict[str, Any] = {}
+    for name in dialect.names:
+        parts = [piece.pop(name) for piece in pieces]
+        sorts = {_sort(part) for part in parts} - {"nothing"}
+        if len(sorts) > 1:  # words among the numbers, far down the file
+            parts = [
+                _coded(piece)[name]
+                for piece, _ in _pieces(source, dialect, usecols=[name], dtype={name: str})
+            ]
+            sorts = {"words"}
+        columns[name] = _one_column(parts, sorts)
+    return pandas.DataFrame(columns)
+
+
+def _one_column(parts: list[Any], sorts: set[str]) -> Any:
+    import pandas
+    from pandas.api.types import union_categoricals
+
+    if sorts == {"words"}:
+        if any(isinstance(part.dtype, pandas.CategoricalDtype) for part in parts):
+            coded = [part.astype("category").cat for part in parts]
+            words = [part.rename_categories(list(map(str, part.categories))) for part in coded]
+            return pandas.Series(union_categoricals([part.array for part in words]))
+        return pandas.concat(
+            [part.astype("str") if part.notna().any() else part for part in parts],
+            ignore_index=True,
+        )
+    if sorts == {"truths"} and any(part.isna().any() for part in parts):
+        parts = [part.astype(object) for part in parts]
+    return pandas.concat(parts, ignore_index=True)
+
+
+def _sample(source: Source, dialect: Dialect, rows: int, random_state: int) -> Any:
+    """A random sample of rows: those with the smallest of random numbers drawn for every row."""
+    import pandas
+
+    generator = np.random.default_rng(random_state)
+    kept, keys = _empty(dialect), np.empty(0)
+    n_rows = 0
+    as_words: dict[str, Any] = {"dtype": str, "na_filter": False}
+    for piece, _ in _pieces(source, dialect, **as_words):
+        n_rows += len(piece)
+        drawn = generator.random(len(piece))
+        if len(keys) == rows:  # most rows of a later piece are passed over at once
+            near = drawn < keys.max()
+            piece, drawn = piece[near], drawn[near]
+        kept, keys = pandas.concat([kept, piece], ignore_index=True), np.append(keys, drawn)
+        if len(keys) > rows:
+            smallest = np.sort(np.argpartition(keys, rows)[:rows])
+            kept, keys = kept.iloc[smallest], keys[smallest]
+    frame = _typed(kept, dialect)
+    if rows < n_rows:
+        frame.attrs["notes"] = [f"A random sample of {rows} of its {n_rows} rows was read."]
+    return frame
+
+
+def _typed(words: Any, dialect: Dialect) -> Any:
+    """A table of words with the types that reading it as a file would give."""
+    import pandas
+
+    text = io.StringIO(words.to_csv(index=False))
+    return pandas.read_csv(
+        text,
+        decimal=dialect.decimal,
+        na_values=list(MISSING_WORDS),
+        low_memory=False,
+        **_exact_numbers(dialect),
+        skip_blank_lines=False,
+    )

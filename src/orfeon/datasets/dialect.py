@@ -1,0 +1,288 @@
+"""How a text file of a table is written: delimiter, header, decimals, letters."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from orfeon.errors import UserError
+
+#: Words that stand for a missing cell, beside an empty one.
+MISSING_WORDS = (
+    "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NULL", "null", "None",
+)  # fmt: skip
+BLANKS = r"\s+"
+_DELIMITERS = (",", ";", "\t", "|", BLANKS)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
+_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    r"""How a table is written.
+
+    Parameters
+    ----------
+    encoding : str
+        How letters are written.
+    delimiter : str
+        What parts the cells: a character, or ``\s+`` for blanks.
+    decimal : str
+        The decimal sign.
+    n_skipped : int
+        Records before the data: header, comments.
+    names : tuple of str
+        Names of the columns.
+    bytes_per_row : float
+        Mean length of a record.
+    notes : tuple of str
+        What a user should know.
+
+    Examples
+    --------
+    >>> dialect_of("u;v\n1,5;a\n2,5;b\n", "utf-8").decimal
+    ','
+    """
+
+    encoding: str
+    delimiter: str
+    decimal: str
+    n_skipped: int
+    names: tuple[str, ...]
+    bytes_per_row: float
+    notes: tuple[str, ...] = ()
+
+
+def encoding_of(head: bytes, *, cut: bool = False) -> str:
+    """How letters are written, as far as the first bytes tell.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes of a file.
+    cut : bool, default=False
+        Whether more follow, so that the last letter may not be whole.
+
+    Returns
+    -------
+    str
+        An encoding.
+
+    Examples
+    --------
+    >>> encoding_of("é".encode("utf-8")), encoding_of("é".encode("latin-1"))
+    ('utf-8', 'cp1252')
+    """
+    if head.startswith(b"\xef\xbb\xbf"):
+        return "utf-8-sig"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=not cut)
+    except UnicodeDecodeError:
+        return fallback_encoding(head)
+    return "utf-8"
+
+
+def fallback_encoding(head: bytes) -> str:
+    r"""The encoding of text that is not UTF-8.
+
+    Parameters
+    ----------
+    head : bytes
+        Some of the text.
+
+    Returns
+    -------
+    str
+        That of Windows where it can be, otherwise Latin-1, which reads anything.
+
+    Examples
+    --------
+    >>> fallback_encoding(b"\x81")
+    'latin-1'
+    """
+    try:
+        head.decode("cp1252")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "cp1252"
+
+
+def dialect_of(text: str, encoding: str, *, header: bool | None = None) -> Dialect:
+    r"""Find out how a table is written.
+
+    Parameters
+    ----------
+    text : str
+        The first lines of a file, whole ones.
+    encoding : str
+        How its letters are written.
+    header : bool, optional
+        Whether the first line names the columns; by default the lines decide.
+
+    Returns
+    -------
+    Dialect
+        How it is written.
+
+    Examples
+    --------
+    >>> dialect = dialect_of("outlook\thumidity\nsunny\t85\n", "utf-8")
+    >>> dialect.delimiter, dialect.names
+    ('\t', ('outlook', 'humidity'))
+    """
+    declared = re.match(r"sep=(.)\r?\n", text)
+    delimiter = declared.group(1) if declared else _delimiter(text)
+    every = records(text, delimiter)
+    n_skipped = 1 if declared else 0
+    width = _modal_width(every[n_skipped:])
+    while n_skipped < len(every) and _is_comment(every[n_skipped], width):
+        n_skipped += 1
+    rows = [row for row in every[n_skipped:] if row]
+    if not rows:
+        raise UserError("it has no line of data")
+    first, rest = rows[0], rows[1:]
+    named = _has_header(first, rest) if header is None else header
+    notes: list[str] = []
+    if named:
+        names, more = _header_names(first, rest)
+        notes += more
+        n_skipped = _after_header(every, n_skipped)
+    else:
+        names = [f"column_{j + 1}" for j in range(max(map(len, rows)))]
+        notes.append("The file has no header: its columns are called column_1, column_2 and so on.")
+    if encoding not in ("utf-8", "utf-8-sig", "utf-16"):
+        notes.append(f"The file is not UTF-8: its letters are read as {encoding}.")
+    decimal = _decimal(rest, delimiter)
+    if decimal == ",":
+        notes.append("Numbers have decimal commas.")
+    mean = len(text) / len(every)
+    return Dialect(encoding, delimiter, decimal, n_skipped, tuple(names), mean, tuple(notes))
+
+
+def records(text: str, delimiter: str) -> list[list[str]]:
+    r"""The cells of some lines.
+
+    Parameters
+    ----------
+    text : str
+        The lines.
+    delimiter : str
+        What parts the cells.
+
+    Returns
+    -------
+    list of list of str
+        The cells, without blanks around them; an empty list for an empty line.
+
+    Examples
+    --------
+    >>> records('a, "b, c"\n\nd,e\n', ",")
+    [['a', 'b, c'], [], ['d', 'e']]
+    """
+    if delimiter == BLANKS:
+        return [line.split() for line in text.splitlines()]
+    lines = text.splitlines(keepends=True)
+    try:
+        found = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
+    except csv.Error:  # a cell that is longer than the module allows
+        found = [line.rstrip("\r\n").split(delimiter) for line in lines]
+    rows = [[cell.strip() for cell in row] for row in found]
+    return [[] if row == [""] else row for row in rows]
+
+
+def _delimiter(text: str) -> str:
+    """The character that parts most lines into the same number of cells, at least two."""
+    best, best_score = ",", 0.0
+    for delimiter in _DELIMITERS:
+        rows = [row for row in records(text, delimiter) if row]
+        width = _modal_width(rows)
+        if width < 2:
+            continue
+        score = sum(len(row) == width for row in rows) / len(rows)
+        if delimiter == BLANKS:
+            score -= 0.2  # words in cells have blanks between them
+        if score > best_score + 0.01:
+            best, best_score = delimiter, score
+    return best
+
+
+def _modal_width(rows: list[list[str]]) -> int:
+    widths = Counter(len(row) for row in rows if row)
+    return widths.most_common(1)[0][0] if widths else 0
+
+
+def _is_comment(row: list[str], width: int) -> bool:
+    return not row or (row[0].startswith(("#", "//")) and len(row) != width)
+
+
+def _after_header(every: list[list[str]], start: int) -> int:
+    position = start
+    while not every[position]:
+        position += 1
+    return position + 1
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return any(map(str.isdigit, cell))
+
+
+def _has_header(first: list[str], rest: list[list[str]]) -> bool:
+    """Whether the first line names the columns.
+
+    It does if it has a word above a column of numbers. It does not if it has a number above
+    numbers, or if most of its words come again below.
+    """
+    if not rest:
+        return not any(map(_is_number, first))
+    numbers_above_numbers = again = 0
+    for j, cell in enumerate(first):
+        below = [row[j] for row in rest if j < len(row) and row[j] not in ("", *MISSING_WORDS)]
+        if below and all(map(_is_number, below)):
+            if cell and not _is_number(cell) and cell not in MISSING_WORDS:
+                return True
+            numbers_above_numbers += _is_number(cell)
+        again += bool(cell) and cell in below
+    return not numbers_above_numbers and again <= len(first) / 2
+
+
+def _header_names(first: list[str], rest: list[list[str]]) -> tuple[list[str], list[str]]:
+    """Names of the columns, one for each cell of a row, all different."""
+    names, notes = list(first), []
+    width = _modal_width(rest)
+    if rest and width == len(names) + 1:
+        full = [row for row in rest if len(row) == width]
+        if all(row[-1] == "" for row in full):  # every line ends with a delimiter
+            names = [*names, ""]
+        else:
+            names = ["row", *names]
+            notes.append("The header lacks the name of the first column: it is called row.")
+    twice = [name for name, count in Counter(names).items() if count > 1 and name]
+    if twice:
+        shown = ", ".join(twice[:6])
+        notes.append(f"Names that occur more than once have a number now: {shown}.")
+    taken: set[str] = set()
+    for j, name in enumerate(names):
+        unique, number = name or f"column_{j + 1}", 2
+        while unique in taken:
+            unique, number = f"{name}.{number}", number + 1
+        names[j] = unique
+        taken.add(unique)
+    return names, notes
+
+
+def _decimal(rows: list[list[str]], delimiter: str) -> str:
+    if delimiter == ",":
+        return "."
+    cells = [cell for row in rows for cell in row]
+    with_comma = sum(bool(_DECIMAL_COMMA.fullmatch(cell)) for cell in cells)
+    with_point = sum(bool(_DECIMAL_POINT.fullmatch(cell)) for cell in cells)
+    return "," if with_comma > with_point else "."

@@ -1,0 +1,333 @@
+"""Files as they come: packed or not, whatever their name says."""
+
+from __future__ import annotations
+
+import bz2
+import difflib
+import gzip
+import io
+import lzma
+import os
+import shutil
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from orfeon.errors import UserError
+
+Packing = Literal["none", "gzip", "bzip2", "xz", "zip"]
+Format = Literal["delimited", "parquet", "arff", "npz"]
+
+#: Endings of files that can be read, for advice.
+ENDINGS = (".csv", ".tsv", ".txt", ".data", ".parquet", ".arff", ".npz")
+_ADVICE = "CSV (also packed), Parquet, ARFF and NPZ files are read"
+_HEAD = 1 << 16
+
+_PACKINGS: dict[bytes, Packing] = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"PK\x03\x04": "zip",
+}
+
+#: First bytes of files that are no tables, and what to say of them.
+_STRANGERS = {
+    b"\xd0\xcf\x11\xe0": "an Excel workbook: save it as CSV",
+    b"%PDF": "a PDF document",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"SQLite format 3": "a database: export the table as CSV",
+    b"\x89HDF": "an HDF5 file: export the table as CSV or Parquet",
+    b"ARROW1": "an Arrow file: save it as Parquet",
+    b"FEA1": "a Feather file: save it as Parquet",
+    b"\x93NUMPY": "a single NumPy array: save X and y with numpy.savez",
+    b"\x7fELF": "a program",
+    b"\x28\xb5\x2f\xfd": "packed with Zstandard: unpack it first",
+    b"7z\xbc\xaf": "a 7-Zip archive: unpack it first",
+    b"Rar!": "a RAR archive: unpack it first",
+    b"\x80\x04\x95": "a pickled Python object, which is never read: save the table as CSV",
+    b"\x80\x05\x95": "a pickled Python object, which is never read: save the table as CSV",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to be read.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Where it is.
+    name : str
+        What to call it in messages.
+    format : {"delimited", "parquet", "arff", "npz"}
+        What is inside.
+    packing : {"none", "gzip", "bzip2", "xz", "zip"}
+        How it is packed.
+    member : str, optional
+        The file inside an archive.
+
+    Examples
+    --------
+    >>> Source(Path("a.csv"), "a.csv", "delimited").packing
+    'none'
+    """
+
+    path: Path
+    name: str
+    format: Format
+    packing: Packing = "none"
+    member: str | None = None
+
+    @contextmanager
+    def open(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+        """The bytes inside, and the file itself, whose position says how far reading has got."""
+        with (
+            self.path.open("rb") as file,
+            _unpacked(file, self.packing, self.member) as stream,
+        ):
+            yield stream, file
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file as it lies on the disk."""
+        return self.path.stat().st_size
+
+
+@contextmanager
+def _unpacked(file: IO[bytes], packing: Packing, member: str | None) -> Iterator[IO[bytes]]:
+    if packing == "none":
+        yield file
+    elif packing == "zip":
+        assert member is not None
+        with zipfile.ZipFile(file) as archive, archive.open(member) as stream:
+            yield stream
+    else:
+        opener: Any = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[packing]
+        with opener(file, "rb") as stream:
+            yield stream
+
+
+@contextmanager
+def open_source(path: str | os.PathLike[str]) -> Iterator[Source]:
+    """Find a file and what is in it.
+
+    Parameters
+    ----------
+    path : path
+        The file; ``-`` is the standard input.
+
+    Yields
+    ------
+    Source
+        The file.
+
+    Examples
+    --------
+    >>> with open_source("no/such/file.csv") as source:
+    ...     pass
+    Traceback (most recent call last):
+    ...
+    orfeon.errors.UserError: There is no folder no/such.
+    """
+    text = os.fspath(path)
+    if text == "-":
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "input"
+            _copy_input(copy)
+            yield identify(copy, "the standard input")
+        return
+    if "://" in text:
+        raise UserError(f"{text} is an address: download the file first, and name the file.")
+    _check_path(Path(text))
+    yield identify(Path(text), text)
+
+
+def _copy_input(path: Path) -> None:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UserError("- reads the standard input, which is the keyboard: pipe a file into it.")
+    with path.open("wb") as file:
+        shutil.copyfileobj(getattr(sys.stdin, "buffer", sys.stdin), file)
+
+
+def _check_path(path: Path) -> None:
+    if path.is_dir():
+        inside = sorted(p.name for p in path.iterdir() if is_data_name(p.name))
+        names = f" It holds {_few(inside)}." if inside else " It holds no data files."
+        raise UserError(f"{path} is a folder: name a file.{names}")
+    if path.exists():
+        if not path.is_file():
+            raise UserError(f"{path} is not a file.")
+        if not os.access(path, os.R_OK):
+            raise UserError(f"{path} may not be read: its permissions do not allow it.")
+        return
+    folder = path.parent
+    if not folder.is_dir():
+        raise UserError(f"There is no folder {folder}.")
+    files = [p.name for p in folder.iterdir() if p.is_file()]
+    near = difflib.get_close_matches(path.name, files, n=3, cutoff=0.5)
+    if not near:
+        near = [name for name in files if name.split(".")[0] == path.name.split(".")[0]][:3]
+    help_ = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise UserError(f"There is no file {path}.{help_}")
+
+
+def is_data_name(name: str) -> bool:
+    """Whether a file's name says that it holds data.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+
+    Returns
+    -------
+    bool
+        Whether its ending is one that can be read.
+
+    Examples
+    --------
+    >>> is_data_name("wine.csv.gz"), is_data_name("notes.md")
+    (True, False)
+    """
+    lower = name.lower()
+    for packed in (".gz", ".bz2", ".xz", ".zip"):
+        lower = lower.removesuffix(packed)
+    return lower.endswith(ENDINGS)
+
+
+def identify(path: Path, name: str) -> Source:
+    """Find out what is in a file, by its first bytes rather than its name.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A file that exists.
+    name : str
+        What to call it.
+
+    Returns
+    -------
+    Source
+        The file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "named.csv"
+    ...     _ = path.write_bytes(b"PAR1 and more")
+    ...     identify(path, "named.csv").format
+    'parquet'
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+            packing = _packing(head)
+            member = None
+            if packing == "zip":
+                member, known = _look_into(file, name)
+                if known is not None:
+                    return Source(path, name, known)
+            if packing != "none":
+                file.seek(0)
+                with _unpacked(file, packing, member) as stream:
+                    head = stream.read(_HEAD)
+    except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
+        raise UserError(f"{name} cannot be read: {error}.") from error
+    except (RuntimeError, NotImplementedError) as error:  # an archive with a password
+        raise UserError(f"{name} cannot be unpacked: {error}.") from error
+    return Source(path, name, _format(head, name, member or path.name), packing, member)
+
+
+def _packing(head: bytes) -> Packing:
+    for magic, packing in _PACKINGS.items():
+        if head.startswith(magic):
+            return packing
+    return "none"
+
+
+def _look_into(file: IO[bytes], name: str) -> tuple[str, Format | None]:
+    """The one file inside an archive; a file of arrays is an archive itself."""
+    with zipfile.ZipFile(file) as archive:
+        members = [info.filename for info in archive.infolist() if not info.is_dir()]
+    members = [m for m in members if not m.startswith("__MACOSX/")]
+    if members and all(member.endswith(".npy") for member in members):
+        return "", "npz"
+    if "[Content_Types].xml" in members:
+        what = "an Excel workbook" if any(m.startswith("xl/") for m in members) else "a document"
+        raise UserError(f"{name} is {what}, not a table: save it as CSV.")
+    if "mimetype" in members and "content.xml" in members:
+        raise UserError(f"{name} is a spreadsheet: save it as CSV.")
+    if "model.json" in members:
+        raise UserError(f"{name} is a saved model, not a table.")
+    data = [m for m in members if is_data_name(m)] if len(members) > 1 else members
+    if len(data) != 1:
+        raise UserError(
+            f"{name} is an archive of {len(members)} files ({_few(members)}): unpack it, and name "
+            "one of them."
+        )
+    return data[0], None
+
+
+def _format(head: bytes, name: str, file_name: str) -> Format:
+    """What the first bytes are of."""
+    if not head.strip(b" \t\r\n\x00\xef\xbb\xbf"):
+        raise UserError(f"{name} is empty.")
+    for magic, what in _STRANGERS.items():
+        if head.startswith(magic):
+            raise UserError(f"{name} is {what}. {_ADVICE}.")
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:2000].lower()
+    if start.startswith((b"<!doctype html", b"<html", b"<?xml", b"<svg")):
+        what = "a web page" if b"html" in start[:200] else "an XML document"
+        raise UserError(f"{name} is {what}, not a table: download the data file itself. {_ADVICE}.")
+    if start.startswith((b"{", b"[{", b"[[", b"[ {")):
+        raise UserError(f"{name} looks like JSON. {_ADVICE}.")
+    if start.startswith(b"version https://git-lfs"):
+        raise UserError(f"{name} only points to the data: fetch it with git lfs pull.")
+    if not head.startswith((b"\xff\xfe", b"\xfe\xff")) and _is_binary(head):
+        raise UserError(f"{name} is a binary file that is not known here. {_ADVICE}.")
+    is_arff = file_name.lower().endswith(".arff") or b"@relation" in start or b"@attribute" in start
+    return "arff" if is_arff else "delimited"
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether bytes occur that no text has."""
+    control = sum(head.count(bytes([c])) for c in (*range(9), *range(14, 27), *range(28, 32)))
+    return b"\x00" in head or control > len(head) / 100
+
+
+def _few(names: list[str], at_most: int = 6) -> str:
+    shown = ", ".join(names[:at_most])
+    return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most} more"
+
+
+def text_stream(stream: IO[bytes], encoding: str) -> io.TextIOWrapper:
+    """The text of a stream of bytes.
+
+    Parameters
+    ----------
+    stream : binary file
+        The bytes.
+    encoding : str
+        How letters are written.
+
+    Returns
+    -------
+    io.TextIOWrapper
+        The text, line ends as they are.
+
+    Examples
+    --------
+    >>> text_stream(io.BytesIO(b"a,b"), "utf-8").read()
+    'a,b'
+    """
+    return io.TextIOWrapper(stream, encoding=encoding, newline="")
