@@ -164,12 +164,13 @@ def test_ranks_are_checked():
 def test_holm_of_demsar():
     found = compare_with_control(AREAS, "C4.5", names=NAMES)
     assert found.names == ("C4.5+m", "C4.5+cf", "C4.5+m+cf")
-    # Printed 2.343, 0.512 and 2.416: there from ranks and an error rounded to three decimals.
+    # As printed, where ranks and their error were rounded to three decimals first.
     assert found.z == pytest.approx((-2.343, -0.512, -2.416), abs=2e-3)
-    assert [round(p, 3) for p in found.correction.p_values] == [0.019, 0.609, 0.016]
+    assert found.correction.p_values == pytest.approx((0.019, 0.607, 0.016), abs=2e-3)
     assert found.correction.rejected == (True, False, True)
-    # 0.016 x 3, then 0.019 x 2 which is less and is raised to it, then 0.609.
-    assert [round(p, 3) for p in found.correction.adjusted] == [0.047, 0.609, 0.047]
+    # The least of them three times, the next twice, which is less and is raised to it.
+    least, last = found.correction.p_values[2], found.correction.p_values[1]
+    assert found.correction.adjusted == pytest.approx((3 * least, last, 3 * least), rel=1e-12)
 
 
 def test_holm_stops_at_the_first_that_is_not_rejected():
