@@ -20,14 +20,14 @@ from orfeon.cli.words import nearest_names
 
 #: The commands and what they are for. The words stand here so that `orfeon --help` imports none.
 COMMANDS = {
-    "study": "compare methods on your data, prune the best and write a report",
+    "study": "compare methods on your data, prune the best, write a report",
     "fit": "train one method on a table and save the model",
     "predict": "apply a saved model to new rows",
     "prune": "keep only the members of a saved ensemble that matter",
     "inspect": "say what is in a model, a data file or a results store",
-    "reproduce": "run the protocol of a published table and set our figures beside it",
+    "reproduce": "run a published table's protocol, our figures beside theirs",
     "datasets": "list, describe and fetch named data sets",
-    "warmup": "compile the kernels now, so that later commands start at full speed",
+    "warmup": "compile the kernels now, so that later commands start fast",
 }
 
 _DESCRIPTION = """\

@@ -48,6 +48,12 @@ class _Formatter(argparse.HelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=26)
 
+    def add_argument(self, action: argparse.Action) -> None:
+        """Count the indent of the commands' names, which argparse forgets."""
+        super().add_argument(action)
+        if isinstance(action, argparse._SubParsersAction):
+            self._action_max_length += 2
+
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = textwrap.dedent(text).strip("\n").split("\n\n")
         return "\n\n".join(_fill_paragraph(paragraph, width) for paragraph in paragraphs)
@@ -91,6 +97,11 @@ class Parser(argparse.ArgumentParser):
         if not message.endswith((".", "?")):
             message += "."
         raise UsageError(self.prog, f"{message} See '{self.prog} --help'.")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write a help page; argparse would hide that a disk is full or a reader has gone."""
+        if message and file is not None:
+            file.write(message)
 
     def add_debug_option(self) -> None:
         """Let ``--debug`` stand after the command too."""
