@@ -8,6 +8,7 @@ from orfeon._lazy import lazy_names
 
 _HOMES = {
     "FOLDER_VARIABLE": "orfeon.study.data",
+    "METHODS": "orfeon.study.workbench.methods",
     "PROTOCOLS": "orfeon.study.reproducing.protocols",
     "Cell": "orfeon.study.reproducing.runs",
     "Comparison": "orfeon.study.reproducing.comparison",
@@ -29,6 +30,7 @@ _HOMES = {
     "Run": "orfeon.study.reproducing.runs",
     "Sizes": "orfeon.study.reproducing.published",
     "Standing": "orfeon.study.reproducing.conclusions",
+    "StudyOutcome": "orfeon.study.workbench.outcome",
     "best_size": "orfeon.study.reproducing.curve",
     "boosting_conclusions": "orfeon.study.reproducing.perceptron_conclusions",
     "comparison_table": "orfeon.study.reproducing.comparison",
@@ -50,6 +52,7 @@ _HOMES = {
     "read_config": "orfeon.study.reproducing.published",
     "read_data": "orfeon.study.data",
     "reproduce": "orfeon.study.reproducing.reproduction",
+    "run_study": "orfeon.study.workbench.studying",
     "selection_conclusions": "orfeon.study.reproducing.perceptron_conclusions",
     "split_rows": "orfeon.study.reproducing.partitions",
     "summary": "orfeon.study.reproducing.comparison",
@@ -96,9 +99,13 @@ if TYPE_CHECKING:
     from orfeon.study.reproducing.records import Record
     from orfeon.study.reproducing.reproduction import NothingToRunError, Reproduction, reproduce
     from orfeon.study.reproducing.runs import Cell, Protocol, Run
+    from orfeon.study.workbench.methods import METHODS
+    from orfeon.study.workbench.outcome import StudyOutcome
+    from orfeon.study.workbench.studying import run_study
 
 __all__ = [
     "FOLDER_VARIABLE",
+    "METHODS",
     "PROTOCOLS",
     "Cell",
     "Comparison",
@@ -120,6 +127,7 @@ __all__ = [
     "Run",
     "Sizes",
     "Standing",
+    "StudyOutcome",
     "best_size",
     "boosting_conclusions",
     "comparison_table",
@@ -141,6 +149,7 @@ __all__ = [
     "read_config",
     "read_data",
     "reproduce",
+    "run_study",
     "selection_conclusions",
     "split_rows",
     "summary",

@@ -126,6 +126,23 @@ class Evidence:
         found = self.inner[unit, method_of(name)]
         return float(np.mean([_score(result, name, self.plan.metric) for result in found]))
 
+    def inner_nodes(self, unit: int, name: str) -> float:
+        """Mean number of nodes over the inner folds of an outer one.
+
+        Parameters
+        ----------
+        unit : int
+            The outer fold.
+        name : str
+            Name of the candidate.
+
+        Returns
+        -------
+        float
+            NaN where there are none.
+        """
+        return _mean_size(self.inner[unit, method_of(name)], name, "nodes")
+
     def size(self, name: str, what: str) -> float:
         """Mean number of members or nodes of a candidate, over the outer folds.
 
@@ -142,9 +159,7 @@ class Evidence:
             NaN where there are none.
         """
         method = method_of(name)
-        found = [self.outer[unit, method].get("sizes", {}).get(name, {}) for unit in self.units]
-        known = [size[what] for size in found if size.get(what) is not None]
-        return float(np.mean(known)) if known else math.nan
+        return _mean_size([self.outer[unit, method] for unit in self.units], name, what)
 
     @property
     def sizes(self) -> tuple[float, float]:
@@ -232,7 +247,7 @@ def honest_choice(evidence: Evidence) -> Honest | None:
     chosen = []
     for unit in evidence.units:
         means = {name: evidence.inner_mean(unit, name) for name in names}
-        best = best_of(means, {name: evidence.size(name, "nodes") for name in names})
+        best = best_of(means, {name: evidence.inner_nodes(unit, name) for name in names})
         if best is None:
             return None
         chosen.append(best)
@@ -268,7 +283,7 @@ def interval(scores: Floats, n_train: float, n_test: float) -> tuple[float, floa
     >>> import numpy as np
     >>> from orfeon.study.workbench.choice import interval
     >>> [round(end, 3) for end in interval(np.array([0.2, 0.25, 0.22]), 200, 100)]
-    [0.126, 0.321]
+    [0.124, 0.322]
     """
     from orfeon.study.statistics import corrected_resampled_t_test
 
@@ -388,6 +403,12 @@ def mean_curves(evidence: Evidence) -> tuple[ErrorCurves, ...]:
 def _score(result: Mapping[str, Any], name: str, metric: str) -> float:
     value = result.get("scores", {}).get(name, {}).get(metric)
     return math.nan if value is None else float(value)
+
+
+def _mean_size(results: Sequence[Mapping[str, Any]], name: str, what: str) -> float:
+    found = [result.get("sizes", {}).get(name, {}).get(what) for result in results]
+    known = [size for size in found if size is not None]
+    return float(np.mean(known)) if known else math.nan
 
 
 def _mean(times: Sequence[Mapping[str, float]], part: str) -> float:

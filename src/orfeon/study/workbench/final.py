@@ -1,0 +1,152 @@
+"""The model that a study leaves, and the models of one outer fold for its pictures."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.study.workbench.choice import method_of
+from orfeon.study.workbench.evaluation import (
+    Evaluation,
+    RunKey,
+    first_members,
+    order_members,
+    take_rows,
+)
+from orfeon.study.workbench.methods import METHODS
+from orfeon.study.workbench.outcome import Candidate, Showcase
+from orfeon.study.workbench.plan import Plan
+
+#: Keeps the seed of the final model apart from those of all runs.
+_FINAL = 2**32 - 1
+
+
+def fit_candidate(
+    plan: Plan, name: str, X: Any, y: npt.NDArray[Any], seed: int, n_jobs: int | None
+) -> Any:
+    """Train a candidate, and prune it if it is a pruned one.
+
+    Parameters
+    ----------
+    plan : Plan
+        What was compared.
+    name : str
+        Name of the candidate.
+    X, y : data
+        The training set, classes with their names.
+    seed : int
+        Fixes the model.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    fitted estimator
+        The model.
+    """
+    model = METHODS[method_of(name)].build(plan.task, seed, n_jobs, plan.members).fit(X, y)
+    if "@" not in name:
+        return model
+    return first_members(model, order_members(model, X, y, plan.rule), float(name.split("@")[1]))
+
+
+def final_model(
+    plan: Plan, name: str, X: Any, y: npt.NDArray[Any], n_jobs: int | None = None
+) -> Any:
+    """The chosen candidate, trained on all examples.
+
+    Parameters
+    ----------
+    plan : Plan
+        What was compared.
+    name : str
+        Name of the candidate.
+    X, y : data
+        All examples.
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    fitted estimator
+        The model.
+    """
+    words = [plan.seed, _FINAL, zlib.crc32(method_of(name).encode())]
+    seed = int(np.random.SeedSequence(words).generate_state(1)[0] >> 1)
+    return fit_candidate(plan, name, X, y, seed, n_jobs)
+
+
+def showcase_names(chosen: str, candidates: Sequence[Candidate], most: int = 3) -> list[str]:
+    """Candidates worth a picture: the chosen one, and the best ensembles beside it.
+
+    Parameters
+    ----------
+    chosen : str
+        Name of the chosen candidate.
+    candidates : sequence of Candidate
+        Best first.
+    most : int, default=3
+        How many at most.
+
+    Returns
+    -------
+    list of str
+        The whole of a chosen pruned ensemble comes second; of each method there is one otherwise.
+    """
+    names = [chosen]
+    if "@" in chosen:
+        names.append(method_of(chosen))
+    taken = {method_of(name) for name in names}
+    for candidate in candidates:
+        if len(names) == most:
+            break
+        if candidate.method not in taken and candidate.members > 1:
+            names.append(candidate.name)
+            taken.add(candidate.method)
+    return names
+
+
+def showcase(
+    plan: Plan,
+    evaluation: Evaluation,
+    labels: npt.NDArray[Any],
+    names: Sequence[str],
+    X: Any,
+    n_jobs: int | None = None,
+) -> Showcase:
+    """Train some candidates on the first outer fold again, as its runs did.
+
+    Parameters
+    ----------
+    plan : Plan
+        What was compared.
+    evaluation : Evaluation
+        Knows the folds and the seeds.
+    labels : ndarray
+        Classes with their names, or targets, of the studied examples.
+    names : sequence of str
+        The candidates.
+    X : pandas.DataFrame
+        The studied examples.
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    Showcase
+        Fitted models and the two parts of the fold.
+    """
+    split = evaluation.folding.outer(0)
+    X_train, y_train = take_rows(X, split.train), labels[split.train]
+    models = {
+        name: fit_candidate(
+            plan, name, X_train, y_train,
+            evaluation.random_state(RunKey(0, None, method_of(name))), n_jobs,
+        )
+        for name in names
+    }  # fmt: skip
+    return Showcase(models, X_train, y_train, take_rows(X, split.test), labels[split.test])

@@ -1,0 +1,215 @@
+"""Runs of a study, one outer fold after another, each in the store before it counts.
+
+Runs that the store has are not run again. With a budget the study goes on, fold by fold, while the
+next one is likely to end in time; how far it went is noted in the store, so that the same study
+read again is the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from orfeon.study.parallel import run_all
+from orfeon.study.store import RunRow, Study
+from orfeon.study.workbench.evaluation import Evaluation, Finished, RunKey
+from orfeon.study.workbench.plan import Plan
+
+
+class Listener(Protocol):
+    """Whoever wants to hear how a study goes."""
+
+    def begin(self, n_runs: int | None) -> None:
+        """How many runs there will be, if that is known."""
+
+    def running(self, what: str) -> None:
+        """What runs now."""
+
+    def done(self, key: RunKey, failed: str | None) -> None:
+        """A run is in the store."""
+
+    def note(self, text: str) -> None:
+        """Something worth knowing."""
+
+
+class Silence:
+    """A listener that keeps still.
+
+    Examples
+    --------
+    >>> from orfeon.study.workbench.running import Silence
+    >>> Silence().note("not heard")
+    """
+
+    def begin(self, n_runs: int | None) -> None:
+        """How many runs there will be, if that is known."""
+
+    def running(self, what: str) -> None:
+        """What runs now."""
+
+    def done(self, key: RunKey, failed: str | None) -> None:
+        """A run is in the store."""
+
+    def note(self, text: str) -> None:
+        """Something worth knowing."""
+
+
+def unit_keys(plan: Plan, unit: int) -> list[RunKey]:
+    """The runs of an outer fold.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is compared.
+    unit : int
+        Number of the outer fold.
+
+    Returns
+    -------
+    list of RunKey
+        The outer fit of every method, then its inner fits.
+
+    Examples
+    --------
+    >>> from orfeon.study.workbench.plan import Plan
+    >>> from orfeon.study.workbench.running import unit_keys
+    >>> [key.text for key in unit_keys(Plan.of("", "classification", methods=["cart"]), 0)]
+    ['fold 00000 outer cart', 'fold 00000 inner 0 cart', ...]
+    """
+    parts: tuple[int | None, ...] = (None, *range(plan.n_inner))
+    return [RunKey(unit, part, method) for part in parts for method in plan.methods]
+
+
+@dataclass
+class Running:
+    """Where and how runs are made.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is compared.
+    evaluation : Evaluation
+        Makes a run.
+    study : Study
+        The study in the store.
+    n_workers : int
+        Runs at once.
+    cluster : Cluster, optional
+        Where to run them.
+    listener : Listener, optional
+        Who hears of it.
+    clock : callable, default=time.perf_counter
+        Gives the time in seconds.
+    """
+
+    plan: Plan
+    evaluation: Evaluation
+    study: Study
+    n_workers: int = 1
+    cluster: Any = None
+    listener: Listener | None = None
+    clock: Callable[[], float] = time.perf_counter
+
+    def __post_init__(self) -> None:
+        self._heard: Listener = self.listener or Silence()
+        self._seconds: dict[str, float] = {}
+
+    def units(self, numbers: Iterable[int]) -> None:
+        """Run some outer folds, all of their runs that are not in the store.
+
+        Parameters
+        ----------
+        numbers : iterable of int
+            Numbers of the outer folds.
+        """
+        stored = self.study.keys()
+        wanted = [key for unit in numbers for key in unit_keys(self.plan, unit)]
+        left = [key for key in wanted if key.text not in stored]
+        self._run(self._slow_first(left))
+
+    def within(
+        self, seconds: float, least: int, step: int, started: float, most: int | None = None
+    ) -> int:
+        """Run as many outer folds as a budget allows.
+
+        Parameters
+        ----------
+        seconds : float
+            The budget, from ``started`` on.
+        least : int
+            Outer folds that are run in any case.
+        step : int
+            Outer folds of a repetition: a study ends with a whole one if it can.
+        started : float
+            When the study was begun.
+        most : int, optional
+            Outer folds that are enough.
+
+        Returns
+        -------
+        int
+            Number of outer folds that are complete.
+        """
+        n_done = self._complete()
+        while most is None or n_done < most:
+            begun = self.clock()
+            self.units([n_done])
+            last = self.clock() - begun
+            n_done = self._complete()
+            left = seconds - (self.clock() - started)
+            to_end_of_repetition = (-n_done) % step
+            if n_done < least:
+                continue
+            # A repetition that has begun is worth ending; the next is begun if all of it fits.
+            needed = last * (to_end_of_repetition or step)
+            if left < needed and (to_end_of_repetition == 0 or left < last):
+                break
+        return n_done
+
+    def _complete(self) -> int:
+        """Number of outer folds, from the first on, that have all their runs."""
+        stored, unit = self.study.keys(), 0
+        while all(key.text in stored for key in unit_keys(self.plan, unit)):
+            unit += 1
+        return unit
+
+    def _slow_first(self, keys: Sequence[RunKey]) -> list[RunKey]:
+        """Long runs are begun first, so that no worker waits for one at the end."""
+        return sorted(keys, key=lambda key: -self._seconds.get(key.method, 0.0))
+
+    def _run(self, keys: Sequence[RunKey]) -> None:
+        if not keys:
+            return
+        shown = sorted({key.unit for key in keys})
+        self._heard.running(f"outer fold {', '.join(str(unit + 1) for unit in shown[:3])}")
+        results = run_all(
+            self.evaluation, keys, n_jobs=self.n_workers, cluster=self.cluster,
+            name=lambda key: key.text,
+        )  # fmt: skip
+        with closing(results):  # type: ignore[type-var]
+            for found in results:
+                self._keep(found)
+
+    def _keep(self, found: Finished) -> None:
+        self._seconds[found.key.method] = found.seconds
+        configuration = {
+            "method": found.key.method,
+            "fold": found.key.unit,
+            "inner": found.key.inner,
+            "rule": self.plan.rule,
+            "keep": list(self.plan.keep),
+            "members": self.plan.members,
+        }
+        row = RunRow(
+            found.key.text,
+            configuration,
+            found.seed,
+            found.result,
+            found.seconds,
+            dict(found.timings),
+        )
+        self.study.put(row)
+        self._heard.done(found.key, found.result.get("failed"))

@@ -1,0 +1,376 @@
+"""A study from a table to its outcome."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.errors import UserError
+from orfeon.study.preparation import Prepared, prepare
+from orfeon.study.store import Store, Study
+from orfeon.study.workbench.choice import (
+    Evidence,
+    best_of,
+    honest_choice,
+    mean_curves,
+    rank_candidates,
+)
+from orfeon.study.workbench.evaluation import Evaluation, take_rows
+from orfeon.study.workbench.final import final_model, showcase, showcase_names
+from orfeon.study.workbench.folding import Folding
+from orfeon.study.workbench.methods import METHODS
+from orfeon.study.workbench.outcome import StudyOutcome
+from orfeon.study.workbench.plan import Plan, fingerprint
+from orfeon.study.workbench.running import Listener, Running, Silence, unit_keys
+from orfeon.study.workbench.sampling import SMALL, affordable_rows, sample_rows, time_methods
+from orfeon.study.workbench.scoring import METRICS
+
+#: Seconds of a study that names neither a budget nor repetitions.
+BUDGET = 60.0
+#: Outer folds below which there is nothing to compare.
+_LEAST = 2
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How far a study goes.
+
+    Parameters
+    ----------
+    budget : float or None
+        Seconds; None for no limit.
+    repetitions : int or None
+        Repetitions of the cross-validation, or random splits; None for as many as the budget
+        allows.
+    rows : int or None
+        Rows to compare on; None for all, or as many as the budget allows.
+
+    Examples
+    --------
+    >>> from orfeon.study.workbench.studying import Extent
+    >>> Extent().budget, Extent(repetitions=3).budget
+    (60.0, None)
+    """
+
+    budget: float | None = -1.0
+    repetitions: int | None = None
+    rows: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.budget == -1.0:
+            object.__setattr__(self, "budget", BUDGET if self.repetitions is None else None)
+        if self.budget is not None and self.budget <= 0:
+            raise UserError(f"--budget must be a time above 0; got {self.budget} s.")
+        if self.repetitions is not None and self.repetitions < 1:
+            raise UserError(f"--repeats must be at least 1; got {self.repetitions}.")
+        if self.rows is not None and self.rows < 20:
+            raise UserError(f"--rows must be at least 20; got {self.rows}.")
+        if self.budget is None and self.repetitions is None:
+            object.__setattr__(self, "repetitions", 1)
+
+
+def run_study(
+    frame: Any,
+    target: str,
+    *,
+    name: str = "data",
+    task: str = "auto",
+    methods: Sequence[str] | None = None,
+    metric: str | None = None,
+    budget: float | None = -1.0,
+    repetitions: int | None = None,
+    rows: int | None = None,
+    design: Any = "cv",
+    n_folds: int = 5,
+    n_inner: int = 3,
+    test_share: float = 1 / 3,
+    rule: str | None = None,
+    keep: Sequence[float] = (0.2, 0.4),
+    members: int | None = None,
+    group: str | None = None,
+    drop: Iterable[str] = (),
+    keep_columns: Iterable[str] = (),
+    seed: int = 0,
+    n_jobs: int | None = None,
+    cluster: Any = None,
+    store: Any = ":memory:",
+    listener: Listener | None = None,
+    command: str = "",
+    notes: Sequence[str] = (),
+) -> StudyOutcome:
+    """Compare methods on a table, choose one, and train it on all rows.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table as it came: numbers, words, dates, missing values.
+    target : str
+        The column to predict.
+    name : str, default="data"
+        Name of the data.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What to predict.
+    methods : sequence of str, optional
+        Names in :data:`orfeon.study.workbench.methods.METHODS`.
+    metric : str, optional
+        The measure to choose by: ``"error"``, ``"balanced_error"``, ``"log_loss"``; ``"rmse"``,
+        ``"mae"``, ``"unexplained"``.
+    budget : float or None, optional
+        Seconds; by default 60, or none if ``repetitions`` is given.
+    repetitions : int, optional
+        Repetitions of the cross-validation, or number of random splits.
+    rows : int, optional
+        Rows to compare on; the final model is trained on all.
+    design : {"cv", "splits"}, default="cv"
+        Repeated stratified cross-validation, or random splits.
+    n_folds, n_inner : int, default=5 and 3
+        Outer and inner folds.
+    test_share : float, default=1/3
+        Share of the test part of random splits.
+    rule : str, optional
+        Ordering rule of pruned candidates.
+    keep : sequence of float, default=(0.2, 0.4)
+        Shares of the members that pruned candidates keep.
+    members : int, optional
+        Members of every ensemble.
+    group : str, optional
+        A column whose rows of equal value stay on one side of every split; it is no attribute.
+    drop, keep_columns : iterable of str
+        Columns to leave out, and to use although they look useless.
+    seed : int, default=0
+        Fixes every figure.
+    n_jobs : int, optional
+        Runs at once; -1 for all cores.
+    cluster : Cluster, optional
+        From :func:`orfeon.study.cluster.connect`.
+    store : str or path, default=":memory:"
+        Where runs are kept; those found there are not run again.
+    listener : Listener, optional
+        Hears how it goes.
+    command : str, default=""
+        What repeats the study, for the report.
+    notes : sequence of str, optional
+        What happened to the data before.
+
+    Returns
+    -------
+    StudyOutcome
+        Scores, the honest figure, the model and its evidence.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.study import run_study
+    >>> X, y = make_waveform(150, random_state=0)
+    >>> frame = pandas.DataFrame(X).rename(columns="x{}".format).assign(wave=y)
+    >>> found = run_study(
+    ...     frame, "wave", methods=["cart", "bagging"], members=25, repetitions=1, task="auto"
+    ... )
+    >>> found.chosen, found.n_runs, round(found.honest.mean("error"), 2)
+    ('bagging...', 40, 0.2...)
+    """
+    started = time.perf_counter()
+    extent = Extent(budget, repetitions, rows)
+    groups, dropped = _groups(frame, group), [*drop, *([] if group is None else [group])]
+    prepared = prepare(frame, target, task=task, drop=dropped, keep=keep_columns)
+    if groups is not None and len(groups) != len(prepared.y):
+        groups = groups[frame[target].notna().to_numpy()]
+    plan = Plan.of(
+        fingerprint(prepared.X, prepared.y), prepared.task, methods=methods, metric=metric,
+        design=design, n_folds=n_folds, n_inner=n_inner, test_share=test_share, rule=rule,
+        keep=keep, members=members, seed=seed,
+    )  # fmt: skip
+    heard = listener or Silence()
+    with Store(store) as opened:
+        study = opened.open_study(f"{name}-{plan.digest}", plan.to_dict())
+        bench = _Bench(plan, prepared, study, groups, n_jobs, cluster, heard)
+        n_rows = bench.settle_rows(extent, started)
+        n_units = bench.run(extent, n_rows, started)
+        return bench.outcome(name, n_units, n_rows, command, tuple(notes))
+
+
+def _groups(frame: Any, group: str | None) -> npt.NDArray[Any] | None:
+    """Numbers of the groups of the rows."""
+    import pandas
+
+    if group is None:
+        return None
+    if group not in frame.columns:
+        raise UserError(
+            f"--group must name a column: there is no {group!r} among "
+            f"{', '.join(map(str, frame.columns[:20]))}."
+        )
+    codes: npt.NDArray[Any] = pandas.factorize(frame[group], use_na_sentinel=False)[0]
+    return codes
+
+
+class _Bench:
+    """The parts of one study."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        prepared: Prepared,
+        study: Study,
+        groups: npt.NDArray[Any] | None,
+        n_jobs: int | None,
+        cluster: Any,
+        heard: Listener,
+    ) -> None:
+        import joblib
+
+        self.plan, self.prepared, self.study, self.groups = plan, prepared, study, groups
+        self.cluster, self.heard = cluster, heard
+        self.n_workers = int(joblib.effective_n_jobs(n_jobs))
+        self.is_classification = plan.task == "classification"
+        self.classes: npt.NDArray[Any] = np.array([])
+        self.y = np.asarray(prepared.y)
+        if self.is_classification:
+            self.classes, self.y = np.unique(prepared.y, return_inverse=True)
+
+    def _evaluation(self, n_rows: int) -> tuple[Evaluation, npt.NDArray[np.int64]]:
+        """What makes the runs, on as many rows as are studied, and these rows."""
+        plan = self.plan
+        rows = sample_rows(self.y, n_rows, self.is_classification, plan.seed)
+        y = self.y[rows]
+        folding = Folding(
+            y, self.is_classification, plan.seed, plan.design, plan.n_folds, plan.n_inner,
+            plan.test_share, None if self.groups is None else self.groups[rows],
+        )  # fmt: skip
+        X = take_rows(self.prepared.X, rows)
+        if all(kind.kind == "f" for kind in X.dtypes):
+            X = X.to_numpy()  # the same numbers, without the cost of a frame in every fit
+        evaluation = Evaluation(
+            X, y, plan.task, len(self.classes), folding, plan.rule, plan.keep, plan.members,
+            plan.seed,
+        )  # fmt: skip
+        return evaluation, rows
+
+    def settle_rows(self, extent: Extent, started: float) -> int:
+        """How many rows are compared on: told, or found once and kept in the store."""
+        n_rows = len(self.y)
+        settled = self.study.notes.get("rows")
+        if settled is not None:
+            return int(settled)
+        wanted = n_rows if extent.rows is None else min(extent.rows, n_rows)
+        if extent.budget is not None and extent.rows is None and n_rows > SMALL:
+            self.heard.running("timing the methods on 1000 rows")
+            evaluation, _ = self._evaluation(n_rows)
+            where = {"n_jobs": self.n_workers, "cluster": self.cluster}
+            seconds = time_methods(evaluation, self.plan, **where)
+            left = max(extent.budget - (time.perf_counter() - started), 0.3 * extent.budget)
+            wanted = affordable_rows(seconds, n_rows, self.plan.n_inner, left * self.n_workers)
+        return int(self.study.note("rows", wanted))
+
+    def run(self, extent: Extent, n_rows: int, started: float) -> int:
+        """Make the runs; the number of outer folds that count."""
+        evaluation, _ = self._evaluation(n_rows)
+        running = Running(
+            self.plan, evaluation, self.study, self.n_workers, self.cluster, self.heard
+        )
+        step = self.plan.n_folds if self.plan.design == "cv" else 1
+        per_unit = len(unit_keys(self.plan, 0))
+        if extent.repetitions is not None and extent.budget is None:
+            n_units = max(extent.repetitions * step, _LEAST)
+            self.heard.begin(n_units * per_unit)
+            running.units(range(n_units))
+            return n_units
+        name = f"outer folds within {extent.budget:g} s"
+        if extent.repetitions is not None:
+            name += f", at most {extent.repetitions} repetitions"
+        settled = self.study.notes.get(name)
+        if settled is not None:
+            return int(settled)
+        self.heard.begin(None)
+        most = None if extent.repetitions is None else extent.repetitions * step
+        n_units = running.within(extent.budget or 0.0, _LEAST, step, started, most)
+        return int(self.study.note(name, n_units))
+
+    def outcome(
+        self, name: str, n_units: int, n_rows: int, command: str, notes: tuple[str, ...]
+    ) -> StudyOutcome:
+        """Judge, choose, and train the final model."""
+        plan, prepared = self.plan, self.prepared
+        rows = self.study.rows()
+        evidence = Evidence.of(plan, rows)
+        evidence = replace(evidence, units=evidence.units[:n_units])
+        candidates = rank_candidates(evidence)
+        means = {candidate.name: candidate.mean(plan.metric) for candidate in candidates}
+        chosen = best_of(means, {candidate.name: candidate.nodes for candidate in candidates})
+        honest = honest_choice(evidence)
+        if chosen is None or honest is None:
+            raise UserError(f"No method could be fitted. {_failures(evidence)[0]}")
+        self.heard.running(f"training the final model: {chosen}")
+        n_jobs = self.n_workers
+        model = final_model(plan, chosen, prepared.X, prepared.y, n_jobs)
+        self.heard.running("training models for the pictures")
+        evaluation, studied = self._evaluation(n_rows)
+        X = take_rows(prepared.X, studied)
+        shown = showcase(
+            plan, evaluation, prepared.y[studied], showcase_names(chosen, candidates), X, n_jobs
+        )
+        n_train, n_test = evidence.sizes
+        return StudyOutcome(
+            name=name, task=plan.task, target=str(prepared.preparation.target),
+            classes=tuple(str(label) for label in self.classes),
+            metric=plan.metric, metrics=METRICS[plan.task], candidates=candidates, honest=honest,
+            chosen=chosen, curves=mean_curves(evidence), showcase=shown, model=model,
+            preparation=prepared.preparation, profile=prepared.profile,
+            notes=(*notes, *prepared.notes, *self._remarks(n_rows), *_failures(evidence)),
+            n_rows=len(prepared.y), n_attributes=prepared.X.shape[1], n_studied=n_rows,
+            n_folds=plan.n_folds, n_outer=len(evidence.units), n_train=n_train, n_test=n_test,
+            n_runs=len(rows), seconds=float(sum(row.seconds for row in rows)),
+            configuration=self._configuration(name, n_units, n_rows), command=command,
+            versions=dict(rows[-1].versions), seed=plan.seed,
+        )  # fmt: skip
+
+    def _configuration(self, name: str, n_units: int, n_rows: int) -> Mapping[str, Any]:
+        return {**self.plan.to_dict(), "name": name, "outer_folds": n_units, "rows": n_rows}
+
+    def _remarks(self, n_rows: int) -> list[str]:
+        """What the study itself did to the data."""
+        remarks = []
+        if n_rows < len(self.y):
+            remarks.append(
+                f"Methods were compared on {n_rows:,} of the {len(self.y):,} rows, so that the "
+                "comparison fits its budget; the final model is trained on all. A longer --budget "
+                "with a fresh --out, or --rows, compares on more."
+            )
+        if self.is_classification:
+            counts = np.bincount(self.y)
+            rare = [str(self.classes[k]) for k in np.flatnonzero(counts < self.plan.n_folds)]
+            if rare:
+                shown = ", ".join(rare[:5]) + (" ..." if len(rare) > 5 else "")
+                remarks.append(
+                    f"Classes with fewer examples than folds are missing from some: {shown}."
+                )
+        return remarks
+
+
+def _failures(evidence: Evidence) -> list[str]:
+    """Methods that failed and what they said; warnings that fits gave."""
+    failed: Counter[str] = Counter()
+    warned: Counter[str] = Counter()
+    words: dict[str, str] = {}
+    results = [((unit, name), found) for (unit, name), found in evidence.outer.items()]
+    results += [(place, found) for place, several in evidence.inner.items() for found in several]
+    for (_, name), found in results:
+        if "failed" in found:
+            failed[name] += 1
+            words[name] = found["failed"]
+        for text in found.get("warnings", ()):
+            warned[f"{METHODS[name].title}: {text}"] += 1
+    n_each = len(results) // max(1, len(evidence.plan.methods))
+    said = [
+        f"{METHODS[name].title} failed in {count} of {n_each} fits: {words[name]}"
+        for name, count in failed.items()
+    ]
+    said += [f"{text} (in {count} of {n_each} fits)" for text, count in sorted(warned.items())]
+    return said
