@@ -18,7 +18,7 @@ _HOMES = {
     "FoldOutcome": "orfeon.study.reproducing.fold_outcome",
     "Folds": "orfeon.study.reproducing.folds",
     "Kept": "orfeon.study.reproducing.published",
-    "NothingToRunError": "orfeon.study.reproducing.reproduction",
+    "NothingToRunError": "orfeon.study.reproducing.plan",
     "PairedDifference": "orfeon.study.reproducing.comparison",
     "Partition": "orfeon.study.reproducing.partitions",
     "Partitions": "orfeon.study.reproducing.partitions",
@@ -39,7 +39,7 @@ _HOMES = {
     "deal_folds": "orfeon.study.reproducing.folds",
     "has_data_file": "orfeon.study.data",
     "is_synthetic": "orfeon.study.reproducing.partitions",
-    "list_tables": "orfeon.study.reproducing.published",
+    "list_tables": "orfeon.study.reproducing.protocols",
     "mean_differences": "orfeon.study.reproducing.perceptron_conclusions",
     "ordering_conclusions": "orfeon.study.reproducing.conclusions",
     "ordering_standings": "orfeon.study.reproducing.conclusions",
@@ -51,7 +51,7 @@ _HOMES = {
     "published_sizes": "orfeon.study.reproducing.published",
     "read_config": "orfeon.study.reproducing.published",
     "read_data": "orfeon.study.data",
-    "reproduce": "orfeon.study.reproducing.reproduction",
+    "reproduce": "orfeon.study.reproducing.running",
     "run_study": "orfeon.study.workbench.studying",
     "selection_conclusions": "orfeon.study.reproducing.perceptron_conclusions",
     "split_rows": "orfeon.study.reproducing.partitions",
@@ -82,13 +82,13 @@ if TYPE_CHECKING:
         mean_differences,
         selection_conclusions,
     )
-    from orfeon.study.reproducing.protocols import PROTOCOLS
+    from orfeon.study.reproducing.plan import NothingToRunError
+    from orfeon.study.reproducing.protocols import PROTOCOLS, list_tables
     from orfeon.study.reproducing.published import (
         Kept,
         PublishedCell,
         Sizes,
         config_text,
-        list_tables,
         published_cells,
         published_folds,
         published_seconds,
@@ -97,7 +97,8 @@ if TYPE_CHECKING:
         read_config,
     )
     from orfeon.study.reproducing.records import Record
-    from orfeon.study.reproducing.reproduction import NothingToRunError, Reproduction, reproduce
+    from orfeon.study.reproducing.reproduction import Reproduction
+    from orfeon.study.reproducing.running import reproduce
     from orfeon.study.reproducing.runs import Cell, Protocol, Run
     from orfeon.study.workbench.methods import METHODS
     from orfeon.study.workbench.outcome import StudyOutcome

@@ -52,7 +52,7 @@ def test_errors_of_a_cell_are_those_at_the_best_size_of_the_mean():
     curves = [Curve((70, 0, 61, 0, 63), 250), Curve((60, 0, 59, 0, 59), 250)]
     records = tuple(
         Record(*("martinez-5.4", "diabetes", "reduce_error"), {"initial_size": "11"}, 1000, split,
-               error=curve.percent(5), seconds=0.0, curve=curve)
+               curve, seconds=0.0)
         for split, curve in enumerate(curves)
     )  # fmt: skip
     found = Reproduction((cell,), records)

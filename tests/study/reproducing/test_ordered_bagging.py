@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.study.reproducing.stored import rows_of
 
 from orfeon import BaggingClassifier, CARTClassifier, order
 from orfeon.study import PROTOCOLS, Partition, Partitions, Record, Sizes, published_cells, reproduce
-from orfeon.study.reproducing import reproduction as module
+from orfeon.study.reproducing import plan
+from orfeon.study.reproducing.fits import Fit
 from orfeon.study.reproducing.ordered_bagging import ORDERED_BAGGING, ORDERED_POOLS, class_codes
 from orfeon.study.reproducing.runs import Cell
 
@@ -20,20 +21,20 @@ SMALL = {"datasets": ["twonorm"], "n_splits": 2, "quick": True}
 
 @pytest.fixture(autouse=True)
 def few_members(monkeypatch):
-    monkeypatch.setattr(module, "QUICK_MEMBERS", MEMBERS)
+    monkeypatch.setattr(plan, "QUICK_MEMBERS", MEMBERS)
 
 
 @pytest.fixture
 def fits(monkeypatch):
     """Names of the fits that are made."""
     made: list[str] = []
-    whole = module._Task.records
+    whole = Fit.perform
 
-    def counted(task, *others):
-        made.append(str(task))
-        return whole(task, *others)
+    def counted(fit, *others):
+        made.append(str(fit))
+        return whole(fit, *others)
 
-    monkeypatch.setattr(module._Task, "records", counted)
+    monkeypatch.setattr(Fit, "perform", counted)
     return made
 
 
@@ -91,13 +92,13 @@ def test_errors_are_those_of_the_first_members_in_order():
 
 
 def test_one_fit_of_a_split_serves_both_tables_and_all_methods(tmp_path, fits):
-    out = tmp_path / "out.jsonl"
-    test = reproduce("martinez-5.8", methods=["orientation"], out=out, **SMALL)
+    store = tmp_path / "fits.db"
+    test = reproduce("martinez-5.8", methods=["orientation"], store=store, **SMALL)
     assert fits == ["twonorm split 0 ordered bagging", "twonorm split 1 ordered bagging"]
     assert len(test.records) == 6
-    assert len(out.read_text().splitlines()) == 2 * 32
-    whole = reproduce("martinez-5.8", out=out, **SMALL)
-    train = reproduce("martinez-5.7", out=out, **SMALL)
+    assert [len(row.result) for row in rows_of(store, "martinez-5.8")] == [32, 32]
+    whole = reproduce("martinez-5.8", store=store, **SMALL)
+    train = reproduce("martinez-5.7", store=store, **SMALL)
     assert len(fits) == 2
     assert [len(found.records) for found in (whole, train)] == [32, 32]
     assert {record.table for record in train.records} == {"martinez-5.7"}
@@ -108,25 +109,8 @@ def test_one_fit_of_a_split_serves_both_tables_and_all_methods(tmp_path, fits):
     ]
 
 
-def test_a_file_cut_between_the_tables_is_completed_without_copies(tmp_path, fits):
-    out = tmp_path / "out.jsonl"
-    options = {**SMALL, "n_splits": 1}
-    expected = reproduce("martinez-5.8", out=out, **options)
-    lines = out.read_text().splitlines(keepends=True)
-    out.write_text("".join(lines[:20]) + lines[20][:30])
-    reproduce("martinez-5.7", out=out, **options)
-    assert len(fits) == 1  # the 16 training errors are there
-    found = reproduce("martinez-5.8", out=out, **options)
-    assert len(fits) == 2
-    places = [[json.loads(line)[key] for key in ("table", "method", "config")]
-              for line in out.read_text().splitlines()]  # fmt: skip
-    assert len(places) == 32
-    assert all(places.count(place) == 1 for place in places)
-    assert by_cell(found.records) == by_cell(expected.records)
-
-
 def test_pools_are_the_first_members_of_one_bag(diabetes, monkeypatch, fits):
-    monkeypatch.setattr(module, "QUICK_MEMBERS", 30)
+    monkeypatch.setattr(plan, "QUICK_MEMBERS", 30)
     found = reproduce("martinez-5.4", n_splits=2, quick=True, data=diabetes)
     assert fits == ["diabetes split 0 ordered pools", "diabetes split 1 ordered pools"]
     assert len(found.records) == 2 * 6
@@ -148,7 +132,7 @@ def test_pools_are_the_first_members_of_one_bag(diabetes, monkeypatch, fits):
 
 
 def test_curves_come_back_from_the_file(diabetes, fits):
-    options = {"n_splits": 1, "quick": True, "data": diabetes, "out": diabetes / "out.jsonl"}
+    options = {"n_splits": 1, "quick": True, "data": diabetes, "store": diabetes / "fits.db"}
     first, second = (reproduce("martinez-5.4", **options) for _ in range(2))
     assert len(fits) == 1
     assert first == second

@@ -31,8 +31,8 @@ def records(
     config = {"T": "10"} if "boost" in method else {}
     return [
         Record(
-            table, dataset, method, config, 1, 10 * repetition + fold, 0.0, 0.1,
-            outcome=FoldOutcome(positive, 100, negative, 100, 1800, n_selected),
+            table, dataset, method, config, 1, 10 * repetition + fold,
+            FoldOutcome(positive, 100, negative, 100, 1800, n_selected), 0.1,
         )
         for repetition, (positive, negative) in enumerate(hits)
         for fold in range(10)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
+from tests.study.reproducing.stored import rows_of
 from tests.study.reproducing.unbalanced import quick_methods, write_problems
 
 from orfeon import ParallelPerceptronClassifier, PPBoostClassifier, PPTSSClassifier
@@ -24,7 +24,7 @@ from orfeon.study import (
     published_cells,
     reproduce,
 )
-from orfeon.study.reproducing import reproduction as module
+from orfeon.study.reproducing.fits import Fit
 
 TABLES = [f"cantador-6.{number}" for number in ("3.1", "4.1", "4.2", "4.3")]
 
@@ -41,13 +41,13 @@ def folder(tmp_path, monkeypatch) -> Path:
 def fits(monkeypatch):
     """Names of the fits that are made."""
     made: list[str] = []
-    whole = module._Task.records
+    whole = Fit.perform
 
-    def counted(task, *others):
-        made.append(str(task))
-        return whole(task, *others)
+    def counted(fit, *others):
+        made.append(str(fit))
+        return whole(fit, *others)
 
-    monkeypatch.setattr(module._Task, "records", counted)
+    monkeypatch.setattr(Fit, "perform", counted)
     return made
 
 
@@ -88,31 +88,35 @@ def test_all_measures_of_a_table_come_from_the_same_fits(folder, fits):
     assert means["accuracy"] == pytest.approx((20 * means["acc+"] + 100 * means["acc-"]) / 120)
 
 
-def test_tables_of_the_same_fits_share_them_through_the_file(folder, fits):
-    out = folder / "out.jsonl"
-    whole = glass("cantador-6.4.3", folder, n_splits=1, out=out)
+def test_tables_of_the_same_fits_share_them_through_the_store(folder, fits):
+    store = folder / "fits.db"
+    whole = glass("cantador-6.4.3", folder, n_splits=1, store=store)
     assert len(fits) == 40
     for table, n_records in (("cantador-6.4.1", 10), ("cantador-6.4.2", 30)):
         alone = glass(table, folder, n_splits=1)
         assert len(alone.records) == n_records
         del fits[:]
-        shared = glass(table, folder, n_splits=1, out=out)
+        shared = glass(table, folder, n_splits=1, store=store)
         assert fits == []
         assert without_time(shared) == without_time(alone)
-    assert len(out.read_text().splitlines()) == 2 * len(whole.records) == 80
+    rows = rows_of(store, "cantador-6.4.3")
+    assert len(rows) == len(whole.records) == 40
+    assert {len(row.result) for row in rows} == {2}  # a cell of each of two tables
 
 
-def test_a_killed_run_goes_on_where_it_stopped(folder, fits):
-    out = folder / "out.jsonl"
-    expected = glass("cantador-6.3.1", folder, n_splits=2, out=out)
-    lines = out.read_bytes().splitlines(keepends=True)
-    assert len(lines) == 60
-    assert json.loads(lines[1])["outcome"].keys() == {
-        "right_positive", "n_positive", "right_negative", "n_negative", "n_train", "n_selected",
-    }  # fmt: skip
-    out.write_bytes(b"".join(lines[:47]) + lines[47][:150])
+def test_a_stopped_run_goes_on_where_it_stopped(folder, fits):
+    store = folder / "fits.db"
+    expected = glass("cantador-6.3.1", folder, n_splits=2)
+
+    def stop(done: int, total: int, what: str) -> None:
+        if done == 47:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        glass("cantador-6.3.1", folder, n_splits=2, store=store, progress=stop)
+    assert len(rows_of(store, "cantador-6.4.3")) == 47
     del fits[:]
-    found = glass("cantador-6.3.1", folder, n_splits=2, out=out)
+    found = glass("cantador-6.3.1", folder, n_splits=2, store=store)
     assert len(fits) == 13
     assert fits[0] == "glass repetition 1 fold 5 pptss"
     assert without_time(found) == without_time(expected)

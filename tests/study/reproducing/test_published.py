@@ -10,6 +10,7 @@ from tests.shared import path_of
 
 from orfeon.study import (
     PROTOCOLS,
+    Run,
     Sizes,
     config_text,
     list_tables,
@@ -157,3 +158,13 @@ def test_all_cells_can_be_run(table):
     ]
     assert len(set(covered)) == len(covered)
     assert set(covered) == published
+
+
+def test_fits_of_a_family_have_names_of_their_own():
+    """Their rows have the same key otherwise."""
+    families: dict[str, dict[str, list[Run]]] = {}
+    for protocol in PROTOCOLS.values():
+        for run in protocol.runs:
+            families.setdefault(protocol.family, {}).setdefault(run.name, []).append(run)
+    for named in families.values():
+        assert all(run is runs[0] for runs in named.values() for run in runs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from dataclasses import replace
 
@@ -21,7 +20,6 @@ from orfeon import (
     IGPTreeClassifier,
 )
 from orfeon.study import (
-    FOLDER_VARIABLE,
     PROTOCOLS,
     Partitions,
     Record,
@@ -30,7 +28,7 @@ from orfeon.study import (
     published_cells,
     reproduce,
 )
-from orfeon.study.reproducing import reproduction as module
+from orfeon.study.reproducing.fits import Fit
 from orfeon.study.reproducing.protocols import _first_members
 
 SMALL = {"datasets": ["waveform"], "methods": ["igp_tree"]}
@@ -66,62 +64,6 @@ def test_seeds_depend_on_the_table_and_the_split():
     assert len(chapter_5) == 1  # these tables share their bags
     perceptrons = {PROTOCOLS[f"cantador-6.{n}"].random_state(7) for n in ("3.1", "4.1", "4.3")}
     assert len(perceptrons) == 1
-
-
-def test_a_second_run_trains_nothing(tmp_path, monkeypatch):
-    out = tmp_path / "out.jsonl"
-    first = reproduce("martinez-3.2", n_splits=2, out=out, **SMALL)
-    monkeypatch.setattr(module._Task, "records", lambda *_: pytest.fail("trained again"))
-    second = reproduce("martinez-3.2", n_splits=2, out=out, **SMALL)
-    assert second == first
-
-
-def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
-    """Cut in the middle of a line, the file ends up as if nothing had happened."""
-    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
-    expected = reproduce("martinez-3.2", datasets=["waveform"], n_splits=3, out=whole)
-    lines = whole.read_bytes().splitlines(keepends=True)
-    assert len(lines) == 6
-    cut.write_bytes(b"".join(lines[:3]) + lines[3][:25])
-    seen: list[str] = []
-    found = reproduce(
-        "martinez-3.2", datasets=["waveform"], n_splits=3, out=cut,
-        progress=lambda done, total, what: seen.append(f"{done}/{total} {what}"),
-    )  # fmt: skip
-    assert seen == [
-        "0/3 waveform split 1 igp_tree", "1/3 waveform split 2 cart",
-        "2/3 waveform split 2 igp_tree",
-    ]  # fmt: skip
-    assert without_time(found) == without_time(expected)
-    assert cut.read_bytes().splitlines(keepends=True)[:3] == lines[:3]
-
-
-def test_each_result_is_on_disk_before_the_next_fit_begins(tmp_path):
-    out = tmp_path / "out.jsonl"
-    lines: list[int] = []
-
-    def count(done: int, total: int, what: str) -> None:
-        lines.append(len(out.read_text().splitlines()) if out.exists() else 0)
-
-    reproduce("martinez-3.2", datasets=["waveform"], n_splits=2, out=out, progress=count)
-    assert lines == [0, 1, 2, 3]
-
-
-def test_results_of_other_runs_on_the_same_file_do_not_count(tmp_path):
-    out = tmp_path / "out.jsonl"
-    reproduce("martinez-3.2", n_splits=4, out=out, **SMALL)
-    line = json.loads(out.read_text().splitlines()[0])
-    with out.open("a") as file:
-        file.write(json.dumps(line | {"members": 7}) + "\n")
-    found = reproduce("martinez-3.2", n_splits=2, out=out, **SMALL)
-    assert [record.split for record in found.records] == [0, 1]
-
-
-def test_data_that_is_missing_is_met_before_any_work(monkeypatch):
-    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
-    monkeypatch.setattr(module._Task, "records", lambda *_: pytest.fail("work was begun"))
-    with pytest.raises(FileNotFoundError, match="ORFEON_DATA"):
-        reproduce("martinez-3.2", datasets=["waveform", "sonar"], n_splits=1)
 
 
 @pytest.mark.parametrize(
@@ -289,8 +231,8 @@ def test_only_the_expected_warning_is_silenced():
     protocol = PROTOCOLS["martinez-3.2"]
     problem = Partitions("waveform", Sizes(50, 20))
     noisy = replace(run, build=lambda *_: Noisy(), expected_warning="the rate is beyond")
-    task = module._Task(protocol, problem, 0, noisy, run.cells)
-    assert len(task.records(problem.draw(0), None)) == 1
+    fit = Fit(protocol, problem, 0, noisy, run.cells)
+    assert fit.perform(problem.draw(0)).result.keys() == {"martinez-3.2 igp_tree"}
     other = replace(noisy, expected_warning="the rate is within")
     with pytest.raises(UserWarning, match="beyond the share"):
-        replace(task, run=other).records(problem.draw(0), None)
+        replace(fit, run=other).perform(problem.draw(0))

@@ -1,7 +1,7 @@
-"""Our figures beside the published ones, and the rule that says whether they agree.
+"""Our figures beside the published ones, and whether they agree.
 
-A cell agrees when the two means differ by at most one percentage point, or by at most two standard
-errors of their difference.
+An error or accuracy agrees when the two means differ by at most one percentage point, or by at most
+two standard errors of their difference; other figures have rules of their own.
 """
 
 from __future__ import annotations
@@ -9,22 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from orfeon.study.reproducing.published import ERROR, Kept, PublishedCell, config_text
+from orfeon.study.reproducing.rules import LEAST_TOLERANCE, POINTS, Rule
 from orfeon.study.text import aligned
-
-#: Percentage points by which two means may always differ.
-LEAST_TOLERANCE = 1.0
-#: Far below any printed digit: a difference of exactly the tolerance agrees despite rounding.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A mean error or accuracy of ours beside the published one, in percent.
+    """A figure of ours beside the published one; errors and accuracies are in percent.
 
     Parameters
     ----------
@@ -38,6 +34,8 @@ class Comparison:
         Our number of splits, or of repetitions of a cross-validation.
     kept : Kept, optional
         Where the error is the least over all sizes, the size at which we find it.
+    rule : Rule, optional
+        Says whether the two agree; by default the one of errors and accuracies.
 
     Notes
     -----
@@ -61,6 +59,7 @@ class Comparison:
     std: float | None
     n_splits: int
     kept: Kept | None = None
+    rule: Rule = POINTS
 
     def __post_init__(self) -> None:
         if self.n_splits < 1:
@@ -70,7 +69,11 @@ class Comparison:
 
     @classmethod
     def of(
-        cls, published: PublishedCell, values: Sequence[float], kept: Kept | None = None
+        cls,
+        published: PublishedCell,
+        values: Sequence[float],
+        kept: Kept | None = None,
+        rule: Rule = POINTS,
     ) -> Comparison:
         """Compare the errors or accuracies on some splits with a published one.
 
@@ -82,6 +85,8 @@ class Comparison:
             Ours on each split, in percent.
         kept : Kept, optional
             The size at which these are our errors, where it was chosen.
+        rule : Rule, optional
+            Says whether they agree.
 
         Returns
         -------
@@ -91,7 +96,7 @@ class Comparison:
         if not values:
             raise ValueError("values must hold that of at least one split, got none")
         std = float(np.std(values, ddof=1)) if len(values) > 1 else None
-        return cls(published, float(np.mean(values)), std, len(values), kept)
+        return cls(published, float(np.mean(values)), std, len(values), kept, rule)
 
     @property
     def difference(self) -> float:
@@ -109,13 +114,45 @@ class Comparison:
 
     @property
     def tolerance(self) -> float:
-        """Largest difference that agrees, in percentage points."""
+        """Largest difference of two errors or accuracies that agrees, in percentage points."""
         return max(LEAST_TOLERANCE, 2 * self.standard_error)
 
     @property
     def agrees(self) -> bool:
-        """Whether the difference is within the tolerance."""
-        return abs(self.difference) <= self.tolerance + _ROUNDING
+        """Whether the two agree by their rule."""
+        return self.rule.agrees(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain JSON.
+
+        Returns
+        -------
+        dict
+            The cell, the two figures, their difference and whether they agree.
+
+        Examples
+        --------
+        >>> from orfeon.study import Comparison, PublishedCell
+        >>> cell = PublishedCell("martinez-3.2", "sonar", "cart", {}, 30.1, 4.0, 50)
+        >>> found = Comparison(cell, 29.7, 4.4, 50).to_dict()
+        >>> found["ours"], found["published"], found["agrees"]
+        (29.7, 30.1, True)
+        """
+        cell = self.published
+        found = {
+            "dataset": cell.dataset, "method": cell.method, "config": config_text(cell.config),
+            "metric": cell.metric, "n_splits": self.n_splits,
+            "ours": self.mean, "std": self.std,
+            "published": cell.value, "published_std": cell.std,
+            "difference": self.difference, "standard_error": self.standard_error,
+            "tolerance": self.rule.tolerance_text(self), "agrees": self.agrees,
+        }  # fmt: skip
+        if self.kept is not None and cell.kept is not None:
+            found |= {
+                "kept": self.kept.n_classifiers,
+                "published_kept": cell.kept.n_classifiers,
+            }
+        return found
 
 
 class PairedDifference(NamedTuple):
@@ -215,11 +252,14 @@ def _columns(*, measured: bool, folded: bool, sized: bool) -> list[_Column]:
         _Column("config", lambda ours: config_text(ours.published.config)),
         _Column("metric", lambda ours: ours.published.metric),
         _Column("repetitions" if folded else "splits", lambda ours: str(ours.n_splits), True),
-        _Column("ours", lambda ours: _mean_and_std(ours.mean, ours.std)),
-        _Column("published", lambda ours: _mean_and_std(ours.published.value, ours.published.std)),
-        _Column("difference", lambda ours: f"{ours.difference:+.1f}", True),
+        _Column("ours", lambda ours: _figure(ours.mean, ours.std, ours.rule)),
+        _Column(
+            "published",
+            lambda ours: _figure(ours.published.value, ours.published.std, ours.rule),
+        ),
+        _Column("difference", lambda ours: f"{ours.difference:+.{ours.rule.decimals}f}", True),
         _Column("standard error", lambda ours: f"{ours.standard_error:.2f}", True),
-        _Column("tolerance", lambda ours: f"{ours.tolerance:.1f}", True),
+        _Column("tolerance", lambda ours: ours.rule.tolerance_text(ours), True),
         _Column("", lambda ours: "agrees" if ours.agrees else "DIFFERS"),
         _Column("kept", lambda ours: _size(ours.kept)),
         _Column("published", lambda ours: _size(ours.published.kept)),
@@ -233,8 +273,9 @@ def _size(kept: Kept | None) -> str:
     return "" if kept is None else str(kept)
 
 
-def _mean_and_std(mean: float, std: float | None) -> str:
-    return f"{mean:4.1f}" if std is None else f"{mean:4.1f} ± {std:.1f}"
+def _figure(mean: float, std: float | None, rule: Rule) -> str:
+    text = f"{mean:{3 + rule.decimals}.{rule.decimals}f}"
+    return text if std is None else f"{text} ± {std:.{rule.decimals}f}"
 
 
 def summary(comparisons: Sequence[Comparison]) -> str:
@@ -263,8 +304,8 @@ def summary(comparisons: Sequence[Comparison]) -> str:
     return "\n".join(
         [f"{n_cells - len(differing)} of {n_cells} cells agree."]
         + [
-            f"Differs: {comparison.published}, {comparison.mean:.1f} instead of "
-            f"{comparison.published.value:.1f}."
+            f"Differs: {comparison.published}, {comparison.mean:.{comparison.rule.decimals}f} "
+            f"instead of {comparison.published.value:.{comparison.rule.decimals}f}."
             for comparison in differing
         ]
     )

@@ -6,6 +6,7 @@ import os
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from orfeon.study.reproducing.folds import Folds
 from orfeon.study.reproducing.partitions import Partition, Partitions
@@ -27,6 +28,12 @@ class Problem(typing.Protocol):
 
     def load(self) -> None:
         """Read its file, if it has one."""
+
+    def digest(self) -> str | None:
+        """A word that changes with the content of its file; None without one."""
+
+    def settings(self) -> Mapping[str, Any]:
+        """What splits are drawn from, and how."""
 
     def draw(self, split: int) -> Partition:
         """One split."""

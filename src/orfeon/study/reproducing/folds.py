@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from orfeon.study.data import DataSet, data_file, has_data_file, read_data
 from orfeon.study.reproducing.fold_outcome import NEGATIVE, POSITIVE
-from orfeon.study.reproducing.partitions import Partition, seeded
+from orfeon.study.reproducing.partitions import Partition, digest_of, seeded
 
 
 def deal_folds(
@@ -134,6 +135,19 @@ class Folds:
                 f"{self.name} need one each."
             )
         self._data = DataSet(X, np.where(is_positive, POSITIVE, NEGATIVE))
+
+    def digest(self) -> str:
+        """A word that changes with the content of the file."""
+        return digest_of(self.file or self.name, self.folder)
+
+    def settings(self) -> dict[str, Any]:
+        """What folds are drawn from, and how, as plain values."""
+        return {
+            "from": f"{self.file or self.name}.csv",
+            "n_folds": self.n_folds,
+            "stratified": True,
+            "positive": list(self.positive),
+        }
 
     def draw(self, split: int) -> Partition:
         """One fold, and the rest to train on.

@@ -6,6 +6,7 @@ for, nor on which were drawn before.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import zlib
 from dataclasses import dataclass, field
@@ -81,6 +82,34 @@ def seeded(name: str, number: int) -> np.random.Generator:
     [70, 70, 70]
     """
     return np.random.default_rng([zlib.crc32(name.encode()), number])
+
+
+def digest_of(name: str, folder: str | os.PathLike[str] | None = None) -> str:
+    """A word that changes with the content of the file of a data set.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, without ``.csv``.
+    folder : path, optional
+        Its folder, by default that of the environment variable ``ORFEON_DATA``.
+
+    Returns
+    -------
+    str
+        The SHA-256 of the file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from orfeon.study.reproducing.partitions import digest_of
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "golf.csv").write_bytes(b"")
+    ...     digest_of("golf", folder)[:12]
+    'e3b0c44298fc'
+    """
+    return hashlib.sha256(data_file(name, folder).read_bytes()).hexdigest()
 
 
 def split_rows(
@@ -218,6 +247,19 @@ class Partitions:
                 f"{sum(self.sizes)}."
             )
         self._data = data
+
+    def digest(self) -> str | None:
+        """A word that changes with the content of the file; None for a synthetic problem."""
+        return None if is_synthetic(self.name) else digest_of(self.file or self.name, self.folder)
+
+    def settings(self) -> dict[str, Any]:
+        """What splits are drawn from, and how, as plain values."""
+        return {
+            "from": "distribution" if is_synthetic(self.name) else f"{self.file or self.name}.csv",
+            "n_train": self.sizes.n_train,
+            "n_test": self.sizes.n_test,
+            "stratified": self.stratified,
+        }
 
     def draw(self, split: int) -> Partition:
         """One split.

@@ -46,7 +46,7 @@ def mean_differences(found: Reproduction) -> str:
     ionosphere pp g 76.9
     >>> fold = FoldOutcome(3, 5, 8, 8, n_train=99)
     >>> records = [
-    ...     Record(cell.table, cell.dataset, cell.method, {}, 1, k, fold.error, 0.1, outcome=fold)
+    ...     Record(cell.table, cell.dataset, cell.method, {}, 1, k, fold, 0.1)
     ...     for k in range(10)
     ... ]
     >>> print(mean_differences(Reproduction((cell,), tuple(records))))
@@ -94,7 +94,7 @@ def selection_conclusions(found: Reproduction) -> str:
     >>> cells = [cell for cell in published_cells("cantador-6.3.1") if cell.dataset == "thyroid"]
     >>> whole, selected = FoldOutcome(25, 50, 95, 100, 900), FoldOutcome(47, 50, 95, 100, 900, 9)
     >>> records = [
-    ...     Record("cantador-6.3.1", "thyroid", method, {}, 1, k, fold.error, 0.1, outcome=fold)
+    ...     Record("cantador-6.3.1", "thyroid", method, {}, 1, k, fold, 0.1)
     ...     for method, fold in (("pp", whole), ("pptss", selected)) for k in range(20)
     ... ]
     >>> print(selection_conclusions(Reproduction(tuple(cells), tuple(records))))
@@ -161,8 +161,8 @@ def boosting_conclusions(found: Reproduction) -> str:
     >>> cells = [cell for cell in published_cells("cantador-6.4.3") if cell.dataset == "vehicle"]
     >>> hits = {"pp_adaboost": (28, 85), "ppboost_balanced": (35, 80)}
     >>> records = [
-    ...     Record("cantador-6.4.3", "vehicle", method, {"T": "10"}, 10, k, 0.0, 0.1,
-    ...            outcome=FoldOutcome(positive, 50, negative, 100, 900))
+    ...     Record("cantador-6.4.3", "vehicle", method, {"T": "10"}, 10, k,
+    ...            FoldOutcome(positive, 50, negative, 100, 900), 0.1)
     ...     for method, (positive, negative) in hits.items() for k in range(20)
     ... ]
     >>> print(boosting_conclusions(Reproduction(tuple(cells), tuple(records))))

@@ -46,7 +46,9 @@ def _run(
         errors = test_errors(model, split.X_test, split.y_test)
         return {cell: errors[cell.config] for cell in cells}
 
-    return Run(cells[0].method, cells, members, build, measure, expected_warning)
+    # Runs of a method that differ in their settings have names that do so.
+    name = cells[0].method if len(cells) > 1 else " ".join(part for part in cells[0][1:] if part)
+    return Run(name, cells, members, build, measure, expected_warning)
 
 
 def _whole(config: str) -> TestErrors:
@@ -203,28 +205,68 @@ _SMALL = ("ionosphere", "glass")
 
 
 def _perceptrons(
-    table: str, runs: tuple[Run, ...], conclude: Callable[[Reproduction], str]
+    table: str, title: str, runs: tuple[Run, ...], conclude: Callable[[Reproduction], str]
 ) -> Protocol:
     of_table = tuple(run for run in runs if any(cell.table == table for cell in run.cells))
-    return Protocol(table, _CROSS_VALIDATION, of_table, _PERCEPTRON_SEEDS, conclude, _SMALL)
+    return Protocol(
+        table, _CROSS_VALIDATION, of_table, _PERCEPTRON_SEEDS, conclude, _SMALL, title=title
+    )
 
 
 #: The tables that can be reproduced, by name.
 PROTOCOLS = {
     protocol.table: protocol
     for protocol in (
-        _perceptrons("cantador-6.3.1", PLAIN, selection_conclusions),
-        _perceptrons("cantador-6.4.1", BOOSTED, mean_differences),
-        _perceptrons("cantador-6.4.2", BOOSTED, mean_differences),
-        _perceptrons("cantador-6.4.3", BOOSTED, boosting_conclusions),
-        Protocol("martinez-3.2", _PLAIN_SPLITS, _SINGLE_TREES),
-        Protocol("martinez-3.3", _PLAIN_SPLITS, _IGP_ENSEMBLES),
-        Protocol("martinez-4.2", _STRATIFIED_SPLITS, _LABEL_ENSEMBLES),
-        Protocol("martinez-5.4", _STRATIFIED_SPLITS, (ORDERED_POOLS,), _ORDERED_SEEDS),
-        Protocol("martinez-5.7", _STRATIFIED_SPLITS, (ORDERED_BAGGING,), _ORDERED_SEEDS),
+        _perceptrons(
+            "cantador-6.3.1", "g of parallel perceptrons and of training-set selection", PLAIN,
+            selection_conclusions,
+        ),
+        _perceptrons(
+            "cantador-6.4.1", "accuracies of AdaBoost on perceptrons", BOOSTED, mean_differences
+        ),
+        _perceptrons("cantador-6.4.2", "accuracies of PPBoost", BOOSTED, mean_differences),
+        _perceptrons(
+            "cantador-6.4.3", "g of AdaBoost and of PPBoost", BOOSTED, boosting_conclusions
+        ),
+        Protocol(
+            "martinez-3.2", _PLAIN_SPLITS, _SINGLE_TREES, title="test errors of CART and IGP trees"
+        ),
+        Protocol(
+            "martinez-3.3", _PLAIN_SPLITS, _IGP_ENSEMBLES, title="test errors of IGP ensembles"
+        ),
+        Protocol(
+            "martinez-4.2", _STRATIFIED_SPLITS, _LABEL_ENSEMBLES,
+            title="test errors of class-switching ensembles",
+        ),
+        Protocol(
+            "martinez-5.4", _STRATIFIED_SPLITS, (ORDERED_POOLS,), _ORDERED_SEEDS,
+            title="least test errors of ordered bagging, pools of 11 to 1000",
+        ),
+        Protocol(
+            "martinez-5.7", _STRATIFIED_SPLITS, (ORDERED_BAGGING,), _ORDERED_SEEDS,
+            title="training errors of ordered bagging",
+        ),
         Protocol(
             "martinez-5.8", _STRATIFIED_SPLITS, (ORDERED_BAGGING,),
             conclude=lambda found: ordering_conclusions(found.comparisons),
+            title="test errors of ordered bagging",
         ),
     )
 }  # fmt: skip
+
+
+def list_tables() -> list[str]:
+    """Names of the tables that can be reproduced.
+
+    Returns
+    -------
+    list of str
+        By author, in the order of the chapters.
+
+    Examples
+    --------
+    >>> from orfeon.study import list_tables
+    >>> list_tables()
+    ['cantador-6.3.1', 'cantador-6.4.1', 'cantador-6.4.2', 'cantador-6.4.3', 'martinez-3.2', ...]
+    """
+    return list(PROTOCOLS)

@@ -201,30 +201,13 @@ def read_config(text: str) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in text.split(";") if pair)
 
 
-def list_tables() -> list[str]:
-    """Names of the tables that can be reproduced.
-
-    Returns
-    -------
-    list of str
-        By author, in the order of the chapters.
-
-    Examples
-    --------
-    >>> from orfeon.study import list_tables
-    >>> list_tables()
-    ['cantador-6.3.1', 'cantador-6.4.1', 'cantador-6.4.2', 'cantador-6.4.3', 'martinez-3.2', ...]
-    """
-    return list(_TABLES)
-
-
 def published_cells(table: str) -> list[PublishedCell]:
     """Errors or accuracies of a published table.
 
     Parameters
     ----------
     table : str
-        One of :func:`list_tables`.
+        One of :func:`orfeon.study.list_tables`.
 
     Returns
     -------
@@ -270,7 +253,7 @@ def published_sizes(table: str) -> dict[str, Sizes]:
     Parameters
     ----------
     table : str
-        One of :func:`list_tables`, of those whose training and test sets are drawn.
+        One of :func:`orfeon.study.list_tables`, of those whose training and test sets are drawn.
 
     Returns
     -------
@@ -293,7 +276,7 @@ def published_shares(table: str) -> dict[str, float]:
     Parameters
     ----------
     table : str
-        One of :func:`list_tables`, of those about unbalanced classes.
+        One of :func:`orfeon.study.list_tables`, of those about unbalanced classes.
 
     Returns
     -------
@@ -315,7 +298,7 @@ def published_folds(table: str) -> int:
     Parameters
     ----------
     table : str
-        One of :func:`list_tables`.
+        One of :func:`orfeon.study.list_tables`.
 
     Returns
     -------
@@ -362,7 +345,7 @@ def published_seconds(table: str) -> dict[str, dict[int, float]]:
 
 def _source(table: str) -> _Source:
     if table not in _TABLES:
-        raise ValueError(f"table must be one of {', '.join(list_tables())}, got {table!r}")
+        raise ValueError(f"table must be one of {', '.join(_TABLES)}, got {table!r}")
     return _TABLES[table]
 
 

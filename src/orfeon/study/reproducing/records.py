@@ -1,27 +1,31 @@
-"""Finished results, one JSON line each, on disk before the next one is begun."""
+"""Results of ours: what a fit says of one cell, and how fits are kept in a store.
+
+A store has one row for each fit: its configuration, its seed, its times, and the results of all its
+cells.
+"""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
-from typing import Any, NamedTuple
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
+from orfeon.errors import UserError
 from orfeon.study.reproducing.curve import Curve
 from orfeon.study.reproducing.fold_outcome import FoldOutcome
-from orfeon.study.reproducing.published import config_text
+from orfeon.study.reproducing.published import config_text, read_config
+from orfeon.study.reproducing.runs import Cell, Result
+
+if TYPE_CHECKING:
+    from orfeon.study.store import RunRow
 
 Key = tuple[str, str, str, str, int, int]
-
-#: How every line begins.
-_START = b'{"table": "'
 
 
 @dataclass(frozen=True)
 class Record:
-    """The error of one cell on one split.
+    """What one fit says of one cell.
 
     Parameters
     ----------
@@ -33,21 +37,19 @@ class Record:
         Number of members that were trained.
     split : int
         Number of the split.
-    error : float
-        Error, in percent, on the set that the table is about; of all members, where there is a
-        curve.
+    result : float, Curve, FoldOutcome or mapping of str to float
+        An error in percent on the set that the table is about; the errors at all sizes, for cells
+        that ask for the best of them; what is right class by class, for cells about a fold of a
+        cross-validation; or figures by the name of their measure.
     seconds : float
         Time to train and to predict; cells that share one fit share it.
-    curve : Curve, optional
-        The errors at all sizes, for cells that ask for the best of them.
-    outcome : FoldOutcome, optional
-        What is right class by class, for cells about a fold of a cross-validation.
 
     Examples
     --------
     >>> from orfeon.study import Record
-    >>> Record("martinez-3.2", "waveform", "cart", {}, 1, 0, 30.1, 0.02).key
-    ('martinez-3.2', 'waveform', 'cart', '', 1, 0)
+    >>> record = Record("martinez-3.2", "waveform", "cart", {}, 1, 0, 30.1, 0.02)
+    >>> record.key, record.error
+    (('martinez-3.2', 'waveform', 'cart', '', 1, 0), 30.1)
     """
 
     table: str
@@ -56,10 +58,8 @@ class Record:
     config: dict[str, str] = field(hash=False)
     members: int
     split: int
-    error: float
+    result: Result = field(hash=False)
     seconds: float
-    curve: Curve | None = None
-    outcome: FoldOutcome | None = None
 
     @property
     def key(self) -> Key:
@@ -67,109 +67,132 @@ class Record:
         config = config_text(self.config)
         return (self.table, self.dataset, self.method, config, self.members, self.split)
 
+    @property
+    def error(self) -> float:
+        """Percent of wrong examples, of all members where there is a curve; else NaN."""
+        if isinstance(self.result, Curve):
+            return self.result.percent(len(self.result))
+        if isinstance(self.result, FoldOutcome):
+            return self.result.error
+        return math.nan if isinstance(self.result, Mapping) else self.result
 
-class RecordStore:
-    """Records by their key, kept in a file if one is named.
+    @property
+    def curve(self) -> Curve | None:
+        """The errors at all sizes, where they were kept."""
+        return self.result if isinstance(self.result, Curve) else None
 
-    A line that was cut off at the end of the file, as a killed process leaves it, is removed.
+    @property
+    def outcome(self) -> FoldOutcome | None:
+        """What is right class by class, of a fold."""
+        return self.result if isinstance(self.result, FoldOutcome) else None
+
+
+def cell_name(cell: Cell) -> str:
+    """A cell in one line, as a store has it.
 
     Parameters
     ----------
-    path : path, optional
-        A file of JSON lines. It is made when the first record is added.
+    cell : Cell
+        The cell.
+
+    Returns
+    -------
+    str
+        Its table, its method and its settings.
 
     Examples
     --------
-    >>> from orfeon.study import Record, RecordStore
-    >>> store = RecordStore()
-    >>> store.add([Record("martinez-3.2", "waveform", "cart", {}, 1, 0, 30.1, 0.02)])
-    >>> len(store), ("martinez-3.2", "waveform", "cart", "", 1, 1) in store
-    (1, False)
+    >>> from orfeon.study import Cell
+    >>> from orfeon.study.reproducing.records import cell_name
+    >>> cell_name(Cell("martinez-5.8", "orientation", "keep=20%"))
+    'martinez-5.8 orientation keep=20%'
     """
-
-    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self._path = None if path is None else Path(path)
-        self._records: dict[Key, Record] = {}
-        if self._path is not None and self._path.exists():
-            self._read(self._path)
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    def __contains__(self, key: Key) -> bool:
-        return key in self._records
-
-    def __iter__(self) -> Iterator[Record]:
-        return iter(self._records.values())
-
-    def add(self, records: Sequence[Record]) -> None:
-        """Keep some records, on disk before this returns.
-
-        Parameters
-        ----------
-        records : sequence of Record
-            The records.
-        """
-        if self._path is not None:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.writelines(_line(record) for record in records)
-        self._records.update((record.key, record) for record in records)
-
-    def _read(self, path: Path) -> None:
-        content = path.read_bytes()
-        end = content.rfind(b"\n") + 1
-        whole, cut_off = content[:end], content[end:]
-        for number, line in enumerate(whole.splitlines(), start=1):
-            record = _parse(line, f"{path}, line {number}")
-            self._records[record.key] = record
-        start = cut_off[: len(_START)]
-        if not _START.startswith(start):  # some other file: it is not ours to shorten
-            raise ValueError(f"{path} must be a file of JSON lines that this command has written.")
-        if cut_off:
-            os.truncate(path, end)
+    return " ".join(part for part in cell if part)
 
 
-class _Extra(NamedTuple):
-    """What only some records have: how it is read from a line, and what it must hold."""
+def encode_result(result: Result) -> Any:
+    """A result as plain JSON.
 
-    read: Callable[[Mapping[str, Any]], Any]
-    numbers: str
+    Parameters
+    ----------
+    result : float, Curve, FoldOutcome or mapping of str to float
+        The result of a cell.
+
+    Returns
+    -------
+    float or dict
+        Whatever is not a number has its kind as the only key.
+
+    Examples
+    --------
+    >>> from orfeon.study import Curve
+    >>> from orfeon.study.reproducing.records import encode_result
+    >>> encode_result(Curve((3, 1), 20))
+    {'curve': {'wrong': [3, 1], 'n_examples': 20}}
+    """
+    if isinstance(result, Curve):
+        return {"curve": {"wrong": list(result.wrong), "n_examples": result.n_examples}}
+    if isinstance(result, FoldOutcome):
+        return {"outcome": asdict(result)}
+    if isinstance(result, Mapping):
+        return {"figures": dict(result)}
+    return result
 
 
-_EXTRAS = {
-    "curve": _Extra(
-        lambda found: Curve(tuple(found["wrong"]), found["n_examples"]), "wrong and n_examples"
-    ),
-    "outcome": _Extra(lambda found: FoldOutcome(**found), "of examples, right and all"),
-}
+def decode_result(found: Any) -> Result:
+    """A result from plain JSON, as :func:`encode_result` makes it.
+
+    Parameters
+    ----------
+    found : float or dict
+        What a store holds.
+
+    Returns
+    -------
+    float, Curve, FoldOutcome or dict of str to float
+        The result.
+
+    Examples
+    --------
+    >>> from orfeon.study.reproducing.records import decode_result
+    >>> decode_result({"curve": {"wrong": [3, 1], "n_examples": 20}})
+    Curve(wrong=(3, 1), n_examples=20)
+    """
+    if not isinstance(found, Mapping):
+        return float(found)
+    ((kind, content),) = found.items()
+    if kind == "curve":
+        return Curve(tuple(content["wrong"]), content["n_examples"])
+    if kind == "outcome":
+        return FoldOutcome(**content)
+    if kind == "figures":
+        return {name: float(figure) for name, figure in content.items()}
+    raise ValueError(f"the kind of a result must be curve, outcome or figures, got {kind!r}")
 
 
-def _line(record: Record) -> str:
-    content = {
-        name: part
-        for name, part in asdict(record).items()
-        if name not in _EXTRAS or part is not None
-    }
-    return json.dumps(content) + "\n"
+def records_of(row: RunRow) -> Iterator[Record]:
+    """The records of all cells of a fit.
 
+    Parameters
+    ----------
+    row : RunRow
+        A row of the store, written by a reproduction.
 
-def _parse(line: bytes, where: str) -> Record:
-    names = {part.name for part in fields(Record)} - _EXTRAS.keys()
+    Yields
+    ------
+    Record
+        Of each cell.
+    """
     try:
-        found: Any = json.loads(line)
-    except ValueError as error:
-        raise ValueError(f"{where} is not a JSON line: {error}") from error
-    if not isinstance(found, dict) or found.keys() - _EXTRAS.keys() != names:
-        raise ValueError(f"{where} must be a record with the keys {', '.join(sorted(names))}.")
-    extras = {name: _extra(name, found.pop(name), where) for name in _EXTRAS if name in found}
-    return Record(**found, **extras)
-
-
-def _extra(name: str, found: Any, where: str) -> Any:
-    extra = _EXTRAS[name]
-    try:
-        return extra.read(found)
+        configuration = row.configuration
+        for name, found in row.result.items():
+            table, method, *config = name.split(" ")
+            yield Record(
+                table, configuration["dataset"], method, read_config(" ".join(config)),
+                configuration["members"], configuration["split"], decode_result(found), row.seconds,
+            )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"{where}: {name} must hold the numbers {extra.numbers} ({error})"
+        raise UserError(
+            f"the row {row.key!r} of the store is not one that a reproduction has written "
+            f"({error!r}); name another store."
         ) from error

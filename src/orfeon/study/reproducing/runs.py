@@ -14,9 +14,11 @@ from orfeon.study.reproducing.curve import Curve
 from orfeon.study.reproducing.designs import Design
 from orfeon.study.reproducing.fold_outcome import FoldOutcome
 from orfeon.study.reproducing.partitions import Partition
-from orfeon.study.reproducing.published import read_config
+from orfeon.study.reproducing.published import PublishedCell, read_config
+from orfeon.study.reproducing.rules import POINTS, Rule
 
 if TYPE_CHECKING:
+    from orfeon.study.reproducing.comparison import Comparison
     from orfeon.study.reproducing.reproduction import Reproduction
 
 
@@ -35,8 +37,9 @@ class Cell(NamedTuple):
     config: str
 
 
-#: What a fit says of a cell: an error in percent, the errors at all sizes, or what it has right.
-Result = float | Curve | FoldOutcome
+#: What a fit says of a cell: an error in percent, the errors at all sizes, what it has right, or
+#: figures by the name of their measure.
+Result = float | Curve | FoldOutcome | Mapping[str, float]
 Results = Mapping[Cell, Result]
 #: From the number of members, the seed and the number of threads to an estimator.
 Build = Callable[[int, int, int | None], Any]
@@ -106,6 +109,10 @@ class Run:
         return replace(self, members=members, cells=tuple(cells))
 
 
+def _points(cell: PublishedCell) -> Rule:
+    return POINTS
+
+
 @dataclass(frozen=True)
 class Protocol:
     """How a published table was made.
@@ -125,6 +132,16 @@ class Protocol:
         Says in words and numbers what follows from all cells together.
     quick_datasets : tuple of str, optional
         The data sets of a quick run that names none; all by default.
+    follows_from : str, optional
+        The table whose cells are run, where this one only counts them.
+    is_timed : bool, default=False
+        Whether it is about seconds: then nothing else is run at the same time.
+    rule : callable, optional
+        Gives the rule by which a cell agrees; by default that of errors and accuracies.
+    compare : callable, optional
+        Gives the comparisons of a reproduction, where they are not of its cells one by one.
+    title : str, optional
+        What is in the table, in a few words.
 
     Examples
     --------
@@ -139,6 +156,21 @@ class Protocol:
     seeded_as: str | None = None
     conclude: Callable[[Reproduction], str] | None = None
     quick_datasets: tuple[str, ...] = ()
+    follows_from: str | None = None
+    is_timed: bool = False
+    rule: Callable[[PublishedCell], Rule] = _points
+    compare: Callable[[Reproduction], list[Comparison]] | None = None
+    title: str = ""
+
+    @property
+    def source(self) -> str:
+        """The table whose cells are run: its own, or the one that it follows from."""
+        return self.follows_from or self.table
+
+    @property
+    def family(self) -> str:
+        """The table that names the results: tables of a family share seeds, and so fits."""
+        return self.seeded_as or self.source
 
     @property
     def on_request(self) -> frozenset[str]:
@@ -147,7 +179,7 @@ class Protocol:
             cell.method
             for run in self.runs
             for cell in run.cells
-            if run.on_request and cell.table == self.table
+            if run.on_request and cell.table == self.source
         )
 
     def random_state(self, split: int) -> int:
@@ -170,7 +202,7 @@ class Protocol:
         >>> protocol.random_state(0) == protocol.random_state(1)
         False
         """
-        seed = zlib.crc32((self.seeded_as or self.table).encode())
+        seed = zlib.crc32(self.family.encode())
         words = np.random.SeedSequence([seed, split])
         return int(words.generate_state(1)[0] >> 1)
 

@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 import pytest
+from orfeon.study.__main__ import main
 from tests.study.reproducing.unbalanced import quick_methods, write_problems
 
 from orfeon.study import FOLDER_VARIABLE, PROTOCOLS
-from orfeon.study.__main__ import main
 
 
 def test_the_command_prints_a_table_and_keeps_the_results(tmp_path):
