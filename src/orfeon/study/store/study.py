@@ -167,7 +167,7 @@ class Study:
         return {name: json.loads(value) for name, value, _ in sorted(tuple(row) for row in found)}
 
     def _put(self, connection: Connection, columns: dict[str, Any]) -> bool:
-        return bool(connection.execute(self._insert_run, columns).rowcount)
+        return bool(connection.execute(self._insert_run, columns).rowcount == 1)
 
     def _columns(self, row: RunRow) -> dict[str, Any]:
         key = _checked_key(row.key)
@@ -277,7 +277,7 @@ def _checked_seconds(seconds: object, key: str) -> float:
         raise StoreError(
             f"The seconds of the run {_shown(key)} must be a finite number; got {_shown(seconds)}."
         )
-    return number
+    return number + 0.0  # SQLite has no negative zero
 
 
 def _texts(columns: Any) -> list[str]:

@@ -103,9 +103,9 @@ def insert_once(table: Table, dialect: str) -> Any:
     >>> str(insert_once(notes, "postgresql")).endswith("ON CONFLICT DO NOTHING")
     True
     """
-    if dialect == "sqlite":
-        return sqlite.insert(table).on_conflict_do_nothing()
-    return postgresql.insert(table).on_conflict_do_nothing()
+    statement: Any = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
+    # Whether a row was new is asked, its number is not.
+    return statement.on_conflict_do_nothing().inline().execution_options(preserve_rowcount=True)
 
 
 def has_tables(connection: Connection, place: str) -> bool:
