@@ -90,9 +90,11 @@ _HOMES = {
     "export_html": "orfeon.rendering",
     "export_rules": "orfeon.rendering",
     "export_text": "orfeon.rendering",
+    "load": "orfeon.io",
     "order": "orfeon.ordering",
     "plot_tree": "orfeon.rendering",
     "prune": "orfeon.ordering",
+    "save": "orfeon.io",
     "search_exhaustive": "orfeon.ordering",
     "search_genetic": "orfeon.ordering",
 }
@@ -160,6 +162,7 @@ if TYPE_CHECKING:
     )
     from orfeon.imbalance import BorderSelection as BorderSelection
     from orfeon.imbalance import WeightedDistanceEditing as WeightedDistanceEditing
+    from orfeon.io import load, save
     from orfeon.ordering import (
         CombinedMultipleModels,
         PrunedClassifier,
@@ -269,9 +272,11 @@ __all__ = [
     "export_html",
     "export_rules",
     "export_text",
+    "load",
     "order",
     "plot_tree",
     "prune",
+    "save",
     "search_exhaustive",
     "search_genetic",
 ]

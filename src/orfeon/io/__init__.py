@@ -1,0 +1,33 @@
+"""Models in files without pickle: save them, load them anywhere, see what is inside.
+
+A model file is a zip of arrays (``.npy``) and one JSON document. Nothing in it is code, and nothing
+is used before it was checked; see :doc:`the format </model_files>`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orfeon._lazy import lazy_names
+
+_HOMES = {
+    "ModelContent": "model_file",
+    "ModelFileError": "errors",
+    "describe": "description",
+    "load": "model_file",
+    "read_model": "model_file",
+    "save": "model_file",
+}
+
+if TYPE_CHECKING:
+    from orfeon.io.description import describe
+    from orfeon.io.errors import ModelFileError
+    from orfeon.io.model_file import ModelContent, load, read_model, save
+
+__all__ = ["ModelContent", "ModelFileError", "describe", "load", "read_model", "save"]
+
+__getattr__ = lazy_names(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return __all__

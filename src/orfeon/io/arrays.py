@@ -1,0 +1,287 @@
+"""Arrays as members of a model file: plain kinds of numbers and texts, in the ``.npy`` format.
+
+What an array is (its kind, shape and order) stands in the document. The header of the member must
+be, byte for byte, the one that NumPy writes for such an array; it is never parsed.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.forest import NODE
+from orfeon.io import limits
+from orfeon.io.errors import ModelFileError
+
+#: The nodes of a forest have a name of their own.
+_NODE = "node"
+_PLAIN = re.compile(
+    r"(?P<kind>[|<][biufcSUmM])(?P<size>\d{1,9})(?P<unit>\[(\d{1,4})?[a-zA-Z]{1,2}\])?"
+)
+_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": (8, 16)}
+
+
+class Shape(NamedTuple):
+    """What an array is, as the document says it.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        The kind of its entries.
+    shape : tuple of int
+        Entries along each dimension.
+    order : {"C", "F"}
+        Which index moves first in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.io.arrays import Shape
+    >>> shape = Shape.of(np.zeros((2, 3)))
+    >>> shape.written(), shape.n_bytes, len(shape.header())
+    (['<f8', [2, 3], 'C'], 48, 128)
+    >>> Shape.read(["<f8", [2, -3], "C"])
+    Traceback (most recent call last):
+    ...
+    orfeon.io.errors.ModelFileError: the shape [2, -3] of an array is not allowed.
+    """
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    order: Literal["C", "F"]
+
+    @classmethod
+    def of(cls, array: npt.NDArray[Any]) -> Shape:
+        """What a given array is when it is written.
+
+        Parameters
+        ----------
+        array : ndarray
+            Of numbers, booleans, texts or dates.
+
+        Returns
+        -------
+        Shape
+            Little-endian, as all arrays in model files.
+        """
+        dtype = array.dtype if array.dtype == NODE else array.dtype.newbyteorder("<")
+        fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+        shape = cls(dtype, array.shape, "F" if fortran else "C")
+        return cls.read(shape.written())
+
+    @classmethod
+    def read(cls, written: Any) -> Shape:
+        """What the document says of an array, checked.
+
+        Parameters
+        ----------
+        written : list
+            Kind, shape and order.
+
+        Returns
+        -------
+        Shape
+            The same, ready for use.
+        """
+        if type(written) is not list or len(written) != 3:
+            raise ModelFileError("an array is not described by kind, shape and order.")
+        name, shape, order = written
+        if order not in ("C", "F") or type(shape) is not list:
+            raise ModelFileError(f"the shape {shape!r} or order {order!r} of an array is unknown.")
+        allowed = len(shape) <= limits.MAX_DIMENSIONS and all(
+            type(n) is int and 0 <= n <= limits.MAX_LENGTH for n in shape
+        )
+        if not allowed or math.prod(n for n in shape if n) > limits.MAX_LENGTH:
+            raise ModelFileError(f"the shape {shape!r} of an array is not allowed.")
+        return cls(_dtype_of(name), tuple(shape), order)
+
+    def written(self) -> list[Any]:
+        """The shape as the document says it."""
+        name = _NODE if self.dtype == NODE else self.dtype.str
+        return [name, list(self.shape), self.order]
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the entries."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def header(self) -> bytes:
+        """The header of the ``.npy`` file, a multiple of 64 bytes."""
+        stream = io.BytesIO()
+        described = {
+            "descr": np.lib.format.dtype_to_descr(self.dtype),
+            "fortran_order": self.order == "F",
+            "shape": self.shape,
+        }
+        np.lib.format.write_array_header_1_0(stream, described)
+        return stream.getvalue()
+
+    def view(self, entries: memoryview) -> npt.NDArray[Any]:
+        """The array whose entries are in some memory, which is not copied where it is aligned.
+
+        Parameters
+        ----------
+        entries : memoryview
+            Exactly as many bytes as the array has.
+
+        Returns
+        -------
+        ndarray
+            Aligned, in the byte order of the machine.
+        """
+        array: npt.NDArray[Any] = np.ndarray(
+            self.shape, self.dtype, buffer=entries if self.n_bytes else None, order=self.order
+        )
+        if not array.dtype.isnative and self.dtype != NODE:
+            return array.astype(array.dtype.newbyteorder("="))
+        return array if array.flags.aligned else array.copy(order=self.order)
+
+
+def _dtype_of(name: Any) -> np.dtype[Any]:
+    """The kind of entries of a name, which is one of a few plain ones."""
+    if name == _NODE:
+        return NODE
+    found = _PLAIN.fullmatch(name) if type(name) is str else None
+    if found is None:
+        raise ModelFileError(f"the kind {name!r} of an array is not allowed.")
+    letter, size = found["kind"][1], int(found["size"])
+    if letter in "SU":
+        allowed = 1 <= size <= limits.MAX_CHARACTERS and found["unit"] is None
+    elif letter in "mM":
+        allowed = size == 8
+    else:
+        allowed = size in _SIZES[letter] and found["unit"] is None
+    if allowed:
+        try:
+            dtype: np.dtype[Any] = np.dtype(name)
+        except (TypeError, ValueError):  # no such unit of time
+            allowed = False
+        else:
+            allowed = dtype.str == name
+    if not allowed:
+        raise ModelFileError(f"the kind {name!r} of an array is not allowed.")
+    return dtype
+
+
+def entries_of(array: npt.NDArray[Any], shape: Shape) -> memoryview:
+    """The entries of an array as bytes, in the order and byte order of the file.
+
+    Parameters
+    ----------
+    array : ndarray
+        The array.
+    shape : Shape
+        What it is when it is written.
+
+    Returns
+    -------
+    memoryview
+        The bytes; no copy where the array is so already.
+    """
+    array = array.astype(shape.dtype, order=shape.order, copy=False)
+    flat = array.ravel(order=shape.order)
+    return memoryview(flat.view(np.uint8) if flat.size else np.zeros(0, np.uint8))
+
+
+def small_array(array: npt.NDArray[Any]) -> list[Any]:
+    """A small array as it stands in the document.
+
+    Parameters
+    ----------
+    array : ndarray
+        The array.
+
+    Returns
+    -------
+    list
+        Kind, shape, order, and the entries in base 64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.io.arrays import read_small_array, small_array
+    >>> small_array(np.array([1.0, 2.0]))
+    ['<f8', [2], 'C', 'AAAAAAAA8D8AAAAAAAAAQA==']
+    >>> read_small_array(small_array(np.array([1.0, 2.0])))
+    array([1., 2.])
+    """
+    shape = Shape.of(array)
+    text = base64.b64encode(entries_of(array, shape)).decode("ascii")
+    return [*shape.written(), text]
+
+
+def read_small_array(written: Any) -> npt.NDArray[Any]:
+    """The array that stands in the document.
+
+    Parameters
+    ----------
+    written : list
+        As :func:`small_array` gives it.
+
+    Returns
+    -------
+    ndarray
+        The array, which owns its memory.
+    """
+    if type(written) is not list or len(written) != 4 or type(written[3]) is not str:
+        raise ModelFileError("an array in the document has no entries.")
+    shape = Shape.read(written[:3])
+    entries = _decoded(written[3])
+    if len(entries) != shape.n_bytes:
+        raise ModelFileError(
+            f"an array of shape {list(shape.shape)} has {len(entries)} bytes of entries; "
+            f"{shape.n_bytes} are expected."
+        )
+    return shape.view(memoryview(entries)).copy(order=shape.order)
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text.encode("ascii"), validate=True)
+    except (UnicodeEncodeError, binascii.Error) as error:
+        raise ModelFileError("the entries of an array are not in base 64.") from error
+
+
+def is_plain(array: npt.NDArray[Any]) -> bool:
+    """Whether an array can be a member of a model file.
+
+    Parameters
+    ----------
+    array : ndarray
+        The array.
+
+    Returns
+    -------
+    bool
+        False for objects and records.
+    """
+    try:
+        Shape.of(array)
+    except ModelFileError:
+        return False
+    return True
+
+
+def strings_of(array: npt.NDArray[Any]) -> Sequence[Any]:
+    """The entries of an array of objects, the last index first.
+
+    Parameters
+    ----------
+    array : ndarray
+        Of objects, or of texts of any length.
+
+    Returns
+    -------
+    sequence
+        The entries.
+    """
+    entries: list[Any] = array.ravel(order="C").tolist()
+    return entries

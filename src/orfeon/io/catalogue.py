@@ -1,0 +1,225 @@
+"""The classes that model files know: where each lives, its attributes, and what these may be.
+
+A file names a class by its bare name, which is looked up here and nowhere else. Attributes that are
+not listed are refused on both ways, so that nothing is lost in silence and nothing slips in.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
+from typing import Any, Literal
+
+from orfeon.io.errors import ModelFileError
+from orfeon.io.kinds import Kind, anything
+
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A class of the catalogue.
+
+    Parameters
+    ----------
+    name : str
+        Its name in files.
+    home : str
+        The module that it is imported from.
+    made : {"state", "call"}
+        Whether attributes are set one by one, as in estimators, or given to the constructor.
+    listed : mapping of str to Kind or None
+        The attributes, those that fitting sets in an estimator; None in a dataclass of options,
+        which may be anything.
+    optional : frozenset of str
+        Those that may be absent in what is fitted.
+    left_out : frozenset of str
+        Attributes that are not saved: caches, and what belongs to the process.
+    check : callable, optional
+        Raises ValueError when attributes do not go together.
+    finish : callable, optional
+        Sets what was left out.
+    is_estimator : bool
+        Whether it has parameters besides.
+    attribute : str, optional
+        Its name in the module, where that is another.
+    """
+
+    name: str
+    home: str
+    made: Literal["state", "call"]
+    listed: Mapping[str, Kind] | None
+    optional: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()
+    check: Callable[[Fields], None] | None = None
+    finish: Callable[[Any], None] | None = None
+    is_estimator: bool = False
+    attribute: str = ""
+
+    @functools.cached_property
+    def kind(self) -> type[Any]:
+        """The class itself."""
+        found: type[Any] = getattr(importlib.import_module(self.home), self.attribute or self.name)
+        return found
+
+    @functools.cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        """Kinds of the attributes."""
+        if self.listed is not None:
+            return self.listed
+        return {option.name: anything for option in dataclass_fields(self.kind)}
+
+    @functools.cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        """Parameters of an estimator, and their defaults."""
+        if not self.is_estimator:
+            return {}
+        signature = inspect.signature(self.kind.__init__)
+        return {name: signature.parameters[name].default for name in self.kind._get_param_names()}
+
+    def fields_of(self, thing: Any) -> Fields:
+        """The attributes of an object that are saved.
+
+        Parameters
+        ----------
+        thing : object
+            Of this class.
+
+        Returns
+        -------
+        dict
+            By name, sorted.
+        """
+        if self.made == "call":
+            return {name: getattr(thing, name) for name in sorted(self.kinds)}
+        state = {k: v for k, v in vars(thing).items() if k not in self.left_out}
+        return dict(sorted(state.items()))
+
+    def checked(self, fields: Fields) -> Fields:
+        """Attributes that are known, complete and of the kinds that they must be.
+
+        Parameters
+        ----------
+        fields : dict
+            Attributes by name.
+
+        Returns
+        -------
+        dict
+            The same, with the defaults of parameters that an older orfeon did not have.
+        """
+        unknown = [name for name in fields if name not in {*self.kinds, *self.parameters}]
+        if unknown:
+            raise ModelFileError(
+                f"{self.name} has the attribute {unknown[0][:80]!r}, which model files of this "
+                "orfeon do not know."
+            )
+        if self.is_estimator:
+            fields = {**self.parameters, **fields}
+        if not self.is_estimator or self._is_fitted(fields):
+            absent = set(self.kinds) - self.optional - set(fields)
+            if absent:
+                raise ModelFileError(f"{self.name} lacks its attribute {min(absent)}.")
+        for name, value in fields.items():
+            kind = anything if name in self.parameters else self.kinds[name]
+            if not kind.holds(value):
+                raise ModelFileError(f"{self.name}.{name} must be {kind.words}.")
+        self._check_together(fields)
+        return fields
+
+    def _is_fitted(self, fields: Fields) -> bool:
+        return any(name in self.kinds for name in fields)
+
+    def _check_together(self, fields: Fields) -> None:
+        if self.check is None or (self.is_estimator and not self._is_fitted(fields)):
+            return
+        try:
+            self.check(fields)
+        except ModelFileError:
+            raise
+        except Exception as error:  # whatever attributes lead to that do not go together
+            raise ModelFileError(f"a {self.name} is inconsistent: {error}") from error
+
+    def build(self, fields: Fields) -> Any:
+        """An object with some attributes.
+
+        Parameters
+        ----------
+        fields : dict
+            Attributes by name; they are checked.
+
+        Returns
+        -------
+        object
+            Of this class.
+        """
+        fields = self.checked(fields)
+        try:
+            if self.made == "call":
+                thing = self.kind(**fields)
+            else:
+                thing = object.__new__(self.kind)
+                thing.__dict__.update(fields)
+            if self.finish is not None:
+                self.finish(thing)
+        except Exception as error:  # constructors refuse what does not go together
+            raise ModelFileError(f"a {self.name} cannot be made: {error}") from error
+        return thing
+
+
+@functools.cache
+def entries() -> Mapping[str, Entry]:
+    """Every class that model files know, by name."""
+    from orfeon.io import estimator_classes, part_classes, scikit_learn_classes
+
+    known: dict[str, Entry] = {}
+    for entry in (
+        *estimator_classes.entries(),
+        *part_classes.entries(),
+        *scikit_learn_classes.entries(),
+    ):
+        assert entry.name not in known, entry.name
+        known[entry.name] = entry
+    return known
+
+
+def entry_named(name: Any) -> Entry:
+    """The class of a name in a file.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+
+    Returns
+    -------
+    Entry
+        What is known of it.
+    """
+    entry = entries().get(name) if type(name) is str else None
+    if entry is None:
+        raise ModelFileError(f"it has a {str(name)[:80]!r}, which this orfeon does not know.")
+    return entry
+
+
+def entry_of(thing: Any) -> Entry | None:
+    """What is known of the class of an object, None if nothing.
+
+    Parameters
+    ----------
+    thing : object
+        Anything.
+
+    Returns
+    -------
+    Entry or None
+        A subclass of a class that is known is not.
+    """
+    kind = type(thing)
+    prefix = "sklearn." if kind.__module__.startswith("sklearn.") else ""
+    entry = entries().get(f"{prefix}{kind.__name__}")
+    return entry if entry is not None and entry.kind is kind else None

@@ -1,0 +1,196 @@
+"""From what a document says to a model: everything is checked before anything is made of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.io import limits, randomness
+from orfeon.io.arrays import read_small_array
+from orfeon.io.catalogue import entry_named
+from orfeon.io.errors import ModelFileError
+
+_NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+class Decoder:
+    """Turns what a document says into values.
+
+    Parameters
+    ----------
+    arrays : list of ndarray
+        The arrays that are members of their own.
+    foreign : list
+        Estimators of other packages.
+
+    Examples
+    --------
+    >>> from orfeon.io.decoding import Decoder
+    >>> Decoder([], []).decode({"tuple": [1, {"float": "-inf"}, {"range": [0, 3, 1]}]})
+    (1, -inf, range(0, 3))
+    >>> Decoder([], []).decode({"object": 0})
+    Traceback (most recent call last):
+    ...
+    orfeon.io.errors.ModelFileError: object 0 is not there, or comes later.
+    """
+
+    def __init__(self, arrays: list[npt.NDArray[Any]], foreign: list[Any]) -> None:
+        self._held: dict[str, list[Any]] = {"object": [], "array": arrays, "foreign": foreign}
+        self._makers: dict[str, Callable[[Any, int], Any]] = {
+            "tuple": lambda given, depth: tuple(self._items(given, depth)),
+            "set": lambda given, depth: self._hashed(set, self._items(given, depth)),
+            "frozenset": lambda given, depth: self._hashed(frozenset, self._items(given, depth)),
+            "dict": lambda given, depth: self._hashed(dict, self._pairs(given, depth)),
+            "bunch": self._bunch,
+            "float": self._float,
+            "range": self._range,
+            "scalar": self._scalar,
+            "inline": lambda given, depth: read_small_array(given),
+            "objects": self._objects,
+            "strings": self._strings,
+            "random": lambda given, depth: randomness.random_from(self.decode(given, depth)),
+        }
+
+    def read_objects(self, written: Any) -> list[Any]:
+        """Make all objects, each from those before it.
+
+        Parameters
+        ----------
+        written : list of dict
+            Class and fields of each.
+
+        Returns
+        -------
+        list
+            The objects.
+        """
+        if type(written) is not list or len(written) > limits.MAX_OBJECTS:
+            raise ModelFileError("its objects are not a list, or too many.")
+        for one in written:
+            if type(one) is not dict or set(one) != {"class", "fields"}:
+                raise ModelFileError("an object must have a class and fields, and nothing else.")
+            entry = entry_named(one["class"])
+            if type(one["fields"]) is not dict:
+                raise ModelFileError(f"the fields of a {entry.name} must be named.")
+            fields = {name: self.decode(value) for name, value in one["fields"].items()}
+            self._held["object"].append(entry.build(fields))
+        return self._held["object"]
+
+    def decode(self, written: Any, depth: int = 0) -> Any:
+        """The value that the document speaks of.
+
+        Parameters
+        ----------
+        written : JSON value
+            What it says.
+        depth : int, default=0
+            How many containers it is in.
+
+        Returns
+        -------
+        object
+            The value.
+        """
+        kind = type(written)
+        if written is None or kind is bool or kind is str:
+            return written
+        if kind is int:
+            if written.bit_length() > limits.MAX_INTEGER_BITS:
+                raise ModelFileError("an integer is too large.")
+            return written
+        if kind is float:
+            if not math.isfinite(written):
+                raise ModelFileError("a number is too large.")
+            return written
+        if depth > limits.MAX_DEPTH:
+            raise ModelFileError(f"containers are more than {limits.MAX_DEPTH} deep.")
+        if kind is list:
+            return self._items(written, depth)
+        if kind is not dict or len(written) != 1:
+            raise ModelFileError("a value has none of the forms that are known.")
+        ((name, given),) = written.items()
+        if name in self._held:
+            return self._reference(name, given)
+        if name not in self._makers:
+            raise ModelFileError(f"a value of the form {name[:40]!r} is not known.")
+        return self._makers[name](given, depth + 1)
+
+    def _reference(self, name: str, at: Any) -> Any:
+        held = self._held[name]
+        if type(at) is not int or not 0 <= at < len(held):
+            raise ModelFileError(f"{name} {str(at)[:40]} is not there, or comes later.")
+        return held[at]
+
+    def _items(self, given: Any, depth: int) -> list[Any]:
+        if type(given) is not list:
+            raise ModelFileError("the items of a container must be a list.")
+        return [self.decode(item, depth + 1) for item in given]
+
+    def _pairs(self, given: Any, depth: int) -> list[tuple[Any, Any]]:
+        pairs = self._items(given, depth)
+        if any(type(pair) is not list or len(pair) != 2 for pair in pairs):
+            raise ModelFileError("the items of a dict must be pairs.")
+        return [(key, value) for key, value in pairs]
+
+    @staticmethod
+    def _hashed(kind: type[Any], items: list[Any]) -> Any:
+        try:
+            made = kind(items)
+        except TypeError as error:
+            raise ModelFileError(f"an item of a {kind.__name__} is not allowed there.") from error
+        if len(made) != len(items):
+            raise ModelFileError(f"an item of a {kind.__name__} is there twice.")
+        return made
+
+    def _bunch(self, given: Any, depth: int) -> Any:
+        from sklearn.utils import Bunch
+
+        pairs = self._pairs(given, depth)
+        if any(type(key) is not str for key, _ in pairs):
+            raise ModelFileError("the names of a bunch must be texts.")
+        return Bunch(**self._hashed(dict, pairs))
+
+    def _float(self, given: Any, depth: int) -> float:
+        if type(given) is not str or given not in _NOT_FINITE:
+            raise ModelFileError(f"the number {str(given)[:40]!r} is not known.")
+        return _NOT_FINITE[given]
+
+    def _range(self, given: Any, depth: int) -> range:
+        is_three = type(given) is list and len(given) == 3
+        if not is_three or any(type(n) is not int or abs(n) > 2**62 for n in given) or not given[2]:
+            raise ModelFileError("a range must have a start, an end and a step.")
+        return range(*given)
+
+    def _scalar(self, given: Any, depth: int) -> Any:
+        made = read_small_array(given)
+        if made.shape != () or made.dtype.names is not None:
+            raise ModelFileError("a scalar must be one number or text.")
+        return made[()]
+
+    def _objects(self, given: Any, depth: int) -> npt.NDArray[Any]:
+        shape, items = self._shaped(given, depth)
+        made = np.empty(len(items), object)
+        for at, item in enumerate(items):  # an item may be a sequence itself
+            made[at] = item
+        return made.reshape(shape)
+
+    def _strings(self, given: Any, depth: int) -> npt.NDArray[Any]:
+        shape, items = self._shaped(given, depth)
+        if any(type(item) is not str for item in items):
+            raise ModelFileError("an array of texts holds something else.")
+        return np.array(items, dtype=np.dtypes.StringDType()).reshape(shape)
+
+    def _shaped(self, given: Any, depth: int) -> tuple[tuple[int, ...], list[Any]]:
+        if type(given) is not list or len(given) != 2 or type(given[0]) is not list:
+            raise ModelFileError("an array of objects must have a shape and items.")
+        shape, items = given[0], self._items(given[1], depth)
+        allowed = len(shape) <= limits.MAX_DIMENSIONS and all(
+            type(n) is int and 0 <= n <= limits.MAX_LENGTH for n in shape
+        )
+        if not allowed or math.prod(shape) != len(items):
+            raise ModelFileError("an array of objects has not as many items as its shape says.")
+        return tuple(shape), items

@@ -1,0 +1,135 @@
+"""The JSON document of a model file: what stands in front, its digest, and what it may hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+from orfeon.io import limits
+from orfeon.io.errors import ModelFileError
+
+#: The member that holds it.
+NAME = "model.json"
+FORMAT = "orfeon model"
+_FRONT = re.compile(rb'\{"format":"orfeon model","version":(\d{1,9}),"digest":"([0-9a-f]{64})",')
+_KEYS = {"about", "arrays", "foreign", "made_by", "model", "objects", "preparation"}
+
+
+def write_document(content: dict[str, Any]) -> bytes:
+    """The document of some content: the format, its version and a digest stand in front.
+
+    Parameters
+    ----------
+    content : dict
+        JSON values by name.
+
+    Returns
+    -------
+    bytes
+        The document; the same content gives the same bytes.
+    """
+    assert set(content) == _KEYS
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    rest = text[1:].encode("ascii")
+    digest = hashlib.sha256(rest).hexdigest()
+    front = f'{{"format":"{FORMAT}","version":{limits.VERSION},"digest":"{digest}",'.encode()
+    if len(front) + len(rest) > limits.MAX_DOCUMENT:
+        raise ModelFileError(
+            f"the model cannot be saved: its description has {len(rest) >> 20} MiB; at most "
+            f"{limits.MAX_DOCUMENT >> 20} may be."
+        )
+    return front + rest
+
+
+def read_document(data: memoryview) -> dict[str, Any]:
+    """The content of a document, whose digest is checked before it is read.
+
+    Parameters
+    ----------
+    data : memoryview
+        The document.
+
+    Returns
+    -------
+    dict
+        JSON values by name.
+    """
+    if len(data) > limits.MAX_DOCUMENT:
+        raise ModelFileError("its description is too large.")
+    found = _FRONT.match(bytes(data[:256]))
+    if found is None:
+        raise ModelFileError("its description does not begin as that of a model.")
+    version = int(found[1])
+    if version > limits.VERSION:
+        raise ModelFileError(
+            f"it was made by a newer orfeon: its format has version {version}, and this orfeon "
+            f"reads those up to {limits.VERSION}. Upgrade orfeon."
+        )
+    rest = data[found.end() :]
+    if version < 1 or hashlib.sha256(rest).hexdigest().encode() != found[2]:
+        raise ModelFileError("its description is not as it was written (the digest differs).")
+    try:
+        content = json.loads(b"{" + bytes(rest))
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise ModelFileError("its description is no JSON that can be read.") from error
+    if type(content) is not dict or set(content) != _KEYS:
+        raise ModelFileError("its description lacks a part, or has an unknown one.")
+    return content
+
+
+def plain_json(value: Any, name: str, *, depth: int = 0) -> Any:
+    """A value as plain JSON: tuples become lists, NumPy's numbers plain ones.
+
+    Parameters
+    ----------
+    value : object
+        None, booleans, numbers, texts, lists, tuples and dicts with texts as keys.
+    name : str
+        What it is, for the message.
+    depth : int, default=0
+        How many containers it is in.
+
+    Returns
+    -------
+    JSON value
+        The same; numbers that are not finite become null, which JSON has no other word for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.io.document import plain_json
+    >>> plain_json({"error": np.float64(0.25), "sizes": (1, 2), "t": float("nan")}, "about")
+    {'error': 0.25, 'sizes': [1, 2], 't': None}
+    >>> plain_json({"when": object()}, "about")
+    Traceback (most recent call last):
+    ...
+    orfeon.io.errors.ModelFileError: about['when'] is of type object; about may hold None, booleans,
+    numbers, texts, lists and dicts of them.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | str):
+        return str(value) if isinstance(value, str) else value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if depth < limits.MAX_DEPTH and isinstance(value, list | tuple | np.ndarray):
+        return [plain_json(one, f"{name}[{at}]", depth=depth + 1) for at, one in enumerate(value)]
+    if depth < limits.MAX_DEPTH and isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise ModelFileError(f"{name} has the key {key!r}; keys must be texts.")
+        return {
+            str(key): plain_json(one, f"{name}[{key!r}]", depth=depth + 1)
+            for key, one in value.items()
+        }
+    raise ModelFileError(
+        f"{name} is of type {type(value).__name__}; {name.split('[')[0]} may hold None, booleans, "
+        "numbers, texts, lists and dicts of them."
+    )

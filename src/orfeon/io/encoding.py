@@ -1,0 +1,195 @@
+"""From a model to what a document says of it: values, objects and arrays.
+
+A value is a JSON value, or a dict of one key that says what it is: ``{"tuple": [...]}``,
+``{"array": 3}``, ``{"object": 7}``. Objects are listed after the objects that they hold, so that no
+model can hold itself and a reader goes from the first to the last.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.io import limits, randomness
+from orfeon.io.arrays import Shape, is_plain, small_array, strings_of
+from orfeon.io.catalogue import entry_of
+from orfeon.io.errors import ModelFileError
+
+
+class Encoder:
+    """Turns values into what a document says of them.
+
+    Attributes
+    ----------
+    objects : list of dict
+        Class and fields of each object.
+    arrays : list of ndarray
+        Arrays that become members of their own.
+    foreign : list of bytes
+        Estimators of other packages, as these write them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.io.encoding import Encoder
+    >>> encoder = Encoder()
+    >>> encoder.encode((1, float("inf"), np.zeros(1000)))
+    {'tuple': [1, {'float': 'inf'}, {'array': 0}]}
+    >>> len(encoder.arrays)
+    1
+    """
+
+    def __init__(self) -> None:
+        self.objects: list[dict[str, Any]] = []
+        self.arrays: list[npt.NDArray[Any]] = []
+        self.foreign: list[bytes] = []
+        self._known: dict[int, dict[str, int]] = {}
+        self._alive: list[Any] = []  # ids are those of living things only
+        self._open: set[int] = set()
+        self._where: list[str] = []
+
+    def encode(self, value: Any, depth: int = 0) -> Any:
+        """What the document says of a value.
+
+        Parameters
+        ----------
+        value : object
+            A plain value, an array, or an object of a class that model files know.
+        depth : int, default=0
+            How many containers it is in.
+
+        Returns
+        -------
+        JSON value
+            The same in JSON.
+        """
+        kind = type(value)
+        if value is None or kind is bool or kind is str:
+            return value
+        if kind is int:
+            return self._integer(value)
+        if kind is float:
+            return value if math.isfinite(value) else {"float": str(value)}
+        if depth > limits.MAX_DEPTH:
+            raise self._refusal(f"has containers more than {limits.MAX_DEPTH} deep")
+        if kind in _CONTAINERS:
+            return self._container(value, depth)
+        if kind is range:
+            return {"range": [value.start, value.stop, value.step]}
+        if isinstance(value, np.generic):
+            return {"scalar": small_array(self._plain(np.asarray(value)))}
+        if isinstance(value, np.ndarray):
+            return self._array(value, depth)
+        if randomness.is_random(value):
+            return {"random": self.encode(randomness.state_of(value), depth + 1)}
+        return self._object(value)
+
+    def _integer(self, value: int) -> int:
+        if value.bit_length() > limits.MAX_INTEGER_BITS:
+            raise self._refusal("holds an integer that is too large")
+        return value
+
+    def _container(self, value: Any, depth: int) -> Any:
+        if isinstance(value, dict):
+            name = "bunch" if type(value) is not dict else "dict"
+            pairs = [
+                [self.encode(k, depth + 1), self.encode(v, depth + 1)] for k, v in value.items()
+            ]
+            return {name: pairs}
+        items = [self.encode(item, depth + 1) for item in value]
+        if isinstance(value, set | frozenset):
+            items.sort(key=lambda item: json.dumps(item, sort_keys=True))
+        return items if type(value) is list else {type(value).__name__: items}
+
+    def _plain(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if not is_plain(array):
+            raise self._refusal(f"holds an array of {array.dtype}, which model files do not know")
+        return array
+
+    def _array(self, array: npt.NDArray[Any], depth: int) -> Any:
+        array = np.asarray(array)  # a memory map becomes part of the file as any array
+        if array.dtype.kind in "OT":
+            items = [self.encode(item, depth + 1) for item in strings_of(array)]
+            name = "objects" if array.dtype.kind == "O" else "strings"
+            return {name: [list(array.shape), items]}
+        self._plain(array)
+        if array.nbytes <= limits.SMALL_ARRAY:
+            return {"inline": small_array(array)}
+        if id(array) not in self._known:
+            self._remember(array, "array", len(self.arrays))
+            self.arrays.append(array)
+        return self._known[id(array)]
+
+    def _remember(self, thing: Any, name: str, at: int) -> None:
+        self._known[id(thing)] = {name: at}
+        self._alive.append(thing)
+
+    def _object(self, thing: Any) -> Any:
+        if id(thing) in self._known:
+            return self._known[id(thing)]
+        if id(thing) in self._open:
+            raise self._refusal("holds itself")
+        entry = entry_of(thing)
+        if entry is None:
+            return self._foreign(thing)
+        self._open.add(id(thing))
+        fields = entry.fields_of(thing)
+        written = {}
+        for name, value in fields.items():
+            self._where.append(f"{entry.name}.{name}")
+            written[name] = self.encode(value)
+            self._where.pop()
+        try:
+            entry.checked(fields)
+        except ModelFileError as error:
+            raise ModelFileError(f"{self._place()}the model cannot be saved: {error}") from error
+        self._open.discard(id(thing))
+        self._remember(thing, "object", len(self.objects))
+        self.objects.append({"class": entry.name, "fields": written})
+        return self._known[id(thing)]
+
+    def _foreign(self, thing: Any) -> Any:
+        from orfeon.io.foreign import written_by_skops
+
+        data = written_by_skops(thing, self._place())
+        self._remember(thing, "foreign", len(self.foreign))
+        self.foreign.append(data)
+        return self._known[id(thing)]
+
+    def _place(self) -> str:
+        return f"{self._where[-1]}: " if self._where else ""
+
+    def _refusal(self, what: str) -> ModelFileError:
+        return ModelFileError(
+            f"the model cannot be saved: {self._where[-1] if self._where else 'it'} {what}."
+        )
+
+
+def _bunch() -> type[Any]:
+    from sklearn.utils import Bunch
+
+    kind: type[Any] = Bunch
+    return kind
+
+
+_CONTAINERS = {list, tuple, dict, set, frozenset, _bunch()}
+
+
+def shapes_of(arrays: list[npt.NDArray[Any]]) -> list[Shape]:
+    """What each of some arrays is when it is written.
+
+    Parameters
+    ----------
+    arrays : list of ndarray
+        The arrays.
+
+    Returns
+    -------
+    list of Shape
+        One for each.
+    """
+    return [Shape.of(array) for array in arrays]

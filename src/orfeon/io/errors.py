@@ -1,0 +1,18 @@
+"""What is wrong with a model file, or with what should become one."""
+
+from __future__ import annotations
+
+from orfeon.errors import UserError
+
+
+class ModelFileError(UserError):
+    """A model cannot be saved, or a file cannot be loaded as a model; the message says why.
+
+    Examples
+    --------
+    >>> import orfeon
+    >>> orfeon.load("no_such_model.orfeon")
+    Traceback (most recent call last):
+    ...
+    orfeon.io.errors.ModelFileError: no_such_model.orfeon cannot be read: No such file or directory.
+    """

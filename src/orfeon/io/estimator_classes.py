@@ -1,0 +1,222 @@
+"""The estimators that model files know, and the attributes that fitting sets in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orfeon.io import consistency
+from orfeon.io.catalogue import Entry
+from orfeon.io.kinds import (
+    Kind,
+    anything,
+    array,
+    either,
+    estimator,
+    every,
+    labels,
+    named,
+    none,
+    number,
+    part,
+    scalar,
+    seeds,
+    span,
+    text,
+    truth,
+    whole,
+)
+from orfeon.io.part_classes import HISTORY
+
+_CURVE = array("f8", 1)
+_MATRIX = array("f8", 2)
+_COUNTS = array("i8", 1, low=0)
+_MEMBERS = part(
+    "Forest", "CommitteeMembers", "EstimatorMembers", "PoolMembers", "ProblemMembers"
+)  # fmt: skip
+
+#: What an attribute may be, in whatever estimator it is.
+_KINDS: dict[str, Kind] = {
+    "_asked": text,
+    "_batches": every(list, span),
+    "_chosen": every(list, whole(0)),
+    "_class_factors": either(none, _CURVE),
+    "_committee_size": whole(1),
+    "_dealt": every(list, array("u4", 2)),
+    "_examples": text,
+    "_fitted_loss": part(
+        "AbsoluteError", "ExponentialLoss", "HuberError", "LogLoss", "MultinomialLoss",
+        "QuantileError", "SquaredError",
+    ),
+    "_gains": _CURVE,
+    "_history": HISTORY,
+    "_known_classes": either(none, labels),
+    "_learnt": either(none, every(tuple, anything)),
+    "_made_by": named(anything),
+    "_made_with": named(anything),
+    "_method": text,
+    "_model": part("AdditiveModel"),
+    "_n_attributes_drawn": whole(1),
+    "_n_drawn": whole(0),
+    "_origin": part("Origin"),
+    "_pool": part("StumpPool", "GivenPool"),
+    "_seen": every(tuple, text),
+    "_sequence": seeds,
+    "_solutions": every(list, part("Solution"), at_least=1),
+    "_spread": number(),
+    "_target_scale": every(tuple, number()),
+    "answered_": _CURVE,
+    "asked_": _CURVE,
+    "best_round_": whole(0),
+    "calibrators_": every(list, estimator),
+    "class_weights_": _CURVE,
+    "classes_": labels,
+    "code_book_": array("i1", 2),
+    "committees_": array("i8", 1, 2),
+    "constructed_": _MATRIX,
+    "converged_": truth,
+    "cost_matrix_": _MATRIX,
+    "costs_": _CURVE,
+    "cross_validation_": part("CrossValidation"),
+    "ended_": text,
+    "energy_curve_": array("f8", 1, 2),
+    "ensemble_": anything,
+    "error_curve_": array("f8", 1, 2),
+    "errors_": _CURVE,
+    "estimator_": estimator,
+    "estimators_": every(list, estimator, at_least=1),
+    "expected_cost_": number(),
+    "expected_loss_": number(),
+    "experts_": part("ClassifierExperts", "GaussianExperts", "SoftmaxExperts"),
+    "feature_names_in_": labels,
+    "fidelity_": number(),
+    "final_estimator_": estimator,
+    "flip_probabilities_": _MATRIX,
+    "flip_rate_": number(),
+    "forest_": part("Forest"),
+    "gates_": part("Gates"),
+    "generation_": text,
+    "halves_": array("u1", 1),
+    "history_": named(anything),
+    "init_": array("f8", 1, finite=True),
+    "inputs_": part("Inputs"),
+    "kept_": _COUNTS,
+    "level_one_": _MATRIX,
+    "levels_": _COUNTS,
+    "log_likelihood_curve_": _CURVE,
+    "margin_": _CURVE,
+    "member_weights_": array("f8", 1, 2),
+    "members_": _MEMBERS,
+    "minority_class_": scalar,
+    "n_chunks_": whole(1),
+    "n_classes_": whole(1),
+    "n_estimators_": whole(0),
+    "n_features_in_": whole(1),
+    "n_iter_": whole(0),
+    "n_members_": whole(1),
+    "n_parts_": _COUNTS,
+    "n_rounds_": whole(0),
+    "named_estimators_": named(estimator),
+    "oob_decision_function_": _MATRIX,
+    "oob_error_": anything,
+    "oob_error_curve_": _CURVE,
+    "oob_prediction_": _CURVE,
+    "oob_score_": anything,
+    "oob_votes_": array("i4", 2),
+    "order_": part("Order"),
+    "part_sizes_": _COUNTS,
+    "permutation_importances_": part("PermutationImportances"),
+    "positive_class_": scalar,
+    "referees_": every(list, estimator, at_least=1),
+    "right_": _MATRIX,
+    "sample_sizes_": _CURVE,
+    "saving_": number(),
+    "schema_": part("Schema"),
+    "selected_": _COUNTS,
+    "switch_rate_": number(),
+    "target_range_": every(tuple, number()),
+    "threshold_": number(),
+    "train_loss_": _CURVE,
+    "validation_errors_": _CURVE,
+    "validation_loss_": _CURVE,
+    "weights_": array("f8", 3, finite=True),
+}  # fmt: skip
+
+# Attributes that some estimators share; those with a question mark may be absent.
+_TABLE = "schema_ n_features_in_ feature_names_in_?"
+_CLASSES = "classes_ n_classes_"
+_TREE = f"{_TABLE} forest_"
+_MANY = f"{_TABLE} estimator_ _sequence _history members_ _learnt _origin?"
+_OUT_OF_BAG = "oob_score_? oob_error_? oob_error_curve_? permutation_importances_?"
+_VOTES_OUT = f"{_OUT_OF_BAG} oob_votes_? oob_decision_function_?"
+_NUMBERS_OUT = f"{_OUT_OF_BAG} oob_prediction_?"
+_BOOSTED = f"{_MANY} member_weights_ errors_ _made_by validation_errors_?"
+_DRAWN = "_n_drawn _dealt _batches?"
+_GRADIENT = (
+    f"{_TABLE} estimator_ _sequence _examples _fitted_loss _model _gains members_ init_ "
+    "n_estimators_ train_loss_ validation_loss_?"
+)
+_PRUNED = "kept_ ensemble_ order_ n_features_in_? feature_names_in_?"
+
+_ESTIMATORS = {
+    "AdaBoostClassifier": f"{_BOOSTED} {_CLASSES}",
+    "AdaBoostM2Classifier": f"{_BOOSTED} {_CLASSES}",
+    "AdaBoostR2Regressor": _BOOSTED,
+    "AdaBoostRRegressor": f"{_BOOSTED} target_range_ _spread",
+    "ArcX4Classifier": f"{_BOOSTED} {_CLASSES}",
+    "BaggingClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT} {_DRAWN}",
+    "BaggingRegressor": f"{_MANY} {_NUMBERS_OUT} {_DRAWN}",
+    "BoostingIGPClassifier": f"{_MANY} {_CLASSES}",
+    "C45Classifier": f"{_TREE} {_CLASSES}",
+    "CARTClassifier": f"{_TREE} {_CLASSES} cross_validation_?",
+    "CARTRegressor": f"{_TREE} cross_validation_?",
+    "ClassSwitchingClassifier": f"{_MANY} {_CLASSES} switch_rate_",
+    "DoubleBaggingClassifier": f"{_MANY} {_CLASSES}",
+    "ExtraTreesClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT} {_DRAWN}",
+    "ExtraTreesRegressor": f"{_MANY} {_NUMBERS_OUT} {_DRAWN}",
+    "FlippingClassifier": f"{_MANY} {_CLASSES} flip_rate_ flip_probabilities_",
+    "GradientBoostingClassifier": f"{_GRADIENT} {_CLASSES}",
+    "GradientBoostingRegressor": _GRADIENT,
+    "IGPCommitteesClassifier": f"{_MANY} {_CLASSES} _committee_size",
+    "IGPEnsembleClassifier": f"{_MANY} {_CLASSES}",
+    "IGPTreeClassifier": f"{_TREE} {_CLASSES} n_rounds_ halves_",
+    "MultiBoostClassifier": f"{_BOOSTED} {_CLASSES}",
+    "ObliqueForestClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT} {_DRAWN}",
+    "ObliqueForestRegressor": f"{_MANY} {_NUMBERS_OUT} {_DRAWN}",
+    "ObliqueTreeClassifier": f"{_TREE} {_CLASSES}",
+    "ObliqueTreeRegressor": _TREE,
+    "OutputSmearingRegressor": _MANY,
+    "PartitionedClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT} n_chunks_",
+    "PartitionedRegressor": f"{_MANY} {_NUMBERS_OUT} n_chunks_",
+    "PrunedClassifier": f"{_PRUNED} classes_",
+    "PrunedRegressor": _PRUNED,
+    "RandomForestClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT} {_DRAWN} _n_attributes_drawn",
+    "RandomForestRegressor": f"{_MANY} {_NUMBERS_OUT} {_DRAWN} _n_attributes_drawn",
+    "RandomSubspaceClassifier": f"{_MANY} {_CLASSES} _n_drawn",
+    "RandomSubspaceRegressor": f"{_MANY} _n_drawn",
+    "RandomTreeClassifier": f"{_TREE} {_CLASSES}",
+    "RandomTreeRegressor": _TREE,
+    "RandomizedTreesClassifier": f"{_MANY} {_CLASSES}",
+    "StumpClassifier": f"{_TREE} {_CLASSES}",
+    "StumpRegressor": _TREE,
+    "WaggingClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT}",
+    "WaggingRegressor": f"{_MANY} {_NUMBERS_OUT}",
+}
+
+#: The state of a run of boosting holds the training examples; a saved model does not go on with it.
+_LEFT_OUT = frozenset({"_run"})
+
+
+def entries() -> Iterator[Entry]:
+    """The estimators, with what is known of them."""
+    for name, written in _ESTIMATORS.items():
+        names = written.split()
+        yield Entry(
+            name,
+            "orfeon",
+            "state",
+            {one.rstrip("?"): _KINDS[one.rstrip("?")] for one in names},
+            optional=frozenset(one.rstrip("?") for one in names if one.endswith("?")),
+            left_out=_LEFT_OUT,
+            check=consistency.check_estimator,
+            is_estimator=True,
+        )

@@ -1,0 +1,144 @@
+"""Kinds of values that attributes of saved objects may have, and the checks of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Numbers = str | np.dtype[Any] | tuple[str, ...]
+
+
+class Kind(NamedTuple):
+    """What an attribute may hold.
+
+    Parameters
+    ----------
+    words : str
+        What is expected, in words.
+    holds : callable
+        Whether a value is of this kind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.io.kinds import array, either, none, whole
+    >>> whole(1).holds(3), whole(1).holds(0), whole(1).holds(True), whole(1).holds(3.0)
+    (True, False, False, False)
+    >>> array("f8", 1).holds(np.zeros(3)), array("f8", 1).holds(np.zeros((3, 1)))
+    (True, False)
+    >>> either(none, whole(1)).words
+    'nothing or a whole number from 1'
+    """
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+def whole(low: int, high: int = 2**63 - 1) -> Kind:
+    """A whole number in a range."""
+    words = f"a whole number from {low}" + (f" to {high}" if high < 2**63 - 1 else "")
+    return Kind(words, lambda v: type(v) is int and low <= v <= high)
+
+
+def number(low: float = -math.inf, high: float = math.inf) -> Kind:
+    """A finite number in a range; NumPy's own kind too."""
+
+    def holds(value: Any) -> bool:
+        is_number = type(value) in (int, float) or isinstance(value, np.floating)
+        return is_number and math.isfinite(value) and low <= value <= high
+
+    return Kind(f"a finite number from {low} to {high}", holds)
+
+
+def array(
+    numbers: Numbers, *n_dimensions: int, finite: bool = False, low: float | None = None
+) -> Kind:
+    """An array of some kinds of numbers and dimensions; its entries may have a lower bound."""
+    given = numbers if isinstance(numbers, tuple) else (numbers,)
+    dtypes: list[np.dtype[Any]] = [np.dtype(one) for one in given]
+    names = [dtype.name if dtype.names is None else "nodes" for dtype in dtypes]
+
+    def holds(value: Any) -> bool:
+        if type(value) is not np.ndarray or value.dtype not in dtypes:
+            return False
+        if value.ndim not in n_dimensions or (finite and not np.isfinite(value).all()):
+            return False
+        return low is None or not value.size or bool((value >= low).all())
+
+    dimensions = " or ".join(map(str, n_dimensions))
+    words = f"an array of {' or '.join(names)} with {dimensions} dimension(s)"
+    words += ", all finite" if finite else ""
+    return Kind(words + (f", none below {low}" if low is not None else ""), holds)
+
+
+def part(*names: str) -> Kind:
+    """An object of one of some classes, all of which are our own."""
+    return Kind(f"a {' or '.join(names)}", lambda v: type(v).__name__ in names)
+
+
+def every(container: type[Any], item: Kind, at_least: int = 0) -> Kind:
+    """A list or tuple of things of one kind."""
+
+    def holds(value: Any) -> bool:
+        is_long = type(value) is container and len(value) >= at_least
+        return is_long and all(item.holds(one) for one in value)
+
+    return Kind(f"a {container.__name__} of at least {at_least}, each {item.words}", holds)
+
+
+def each(*items: Kind) -> Kind:
+    """A tuple of things, each of a kind of its own."""
+
+    def holds(value: Any) -> bool:
+        is_long = type(value) is tuple and len(value) == len(items)
+        return is_long and all(item.holds(one) for item, one in zip(items, value, strict=True))
+
+    return Kind(f"a tuple of {', '.join(item.words for item in items)}", holds)
+
+
+def named(item: Kind) -> Kind:
+    """A dict from texts to things of one kind."""
+
+    def holds(value: Any) -> bool:
+        return isinstance(value, dict) and all(
+            type(key) is str and item.holds(one) for key, one in value.items()
+        )
+
+    return Kind(f"a dict of texts to {item.words}", holds)
+
+
+def either(*kinds: Kind) -> Kind:
+    """A thing of one of several kinds."""
+    words = " or ".join(kind.words for kind in kinds)
+    return Kind(words, lambda v: any(kind.holds(v) for kind in kinds))
+
+
+def one_of(*values: str) -> Kind:
+    """One of some texts."""
+    return Kind(f"one of {', '.join(values)}", lambda v: type(v) is str and v in values)
+
+
+def _is_labels(value: Any) -> bool:
+    if type(value) is not np.ndarray or value.ndim != 1 or not len(value):
+        return False
+    if value.dtype == object:
+        return all(isinstance(label, str | bool | int | float | np.generic) for label in value)
+    return value.dtype.kind in "biufSUmMT"
+
+
+def _is_seeds(value: Any) -> bool:
+    return type(value) is np.random.SeedSequence
+
+
+anything = Kind("anything", lambda v: True)
+none = Kind("nothing", lambda v: v is None)
+text = Kind("a text", lambda v: type(v) is str)
+truth = Kind("True or False", lambda v: type(v) is bool)
+labels = Kind("an array of classes", _is_labels)
+scalar = Kind("a class", lambda v: isinstance(v, str | bool | int | float | np.generic))
+seeds = Kind("a seed sequence", _is_seeds)
+span = Kind("a range", lambda v: type(v) is range and v.step == 1)
+estimator = Kind("an estimator", lambda v: hasattr(v, "get_params") and not isinstance(v, type))

@@ -1,0 +1,24 @@
+"""How large the parts of a model file may be: what lies beyond is refused before it is read."""
+
+from __future__ import annotations
+
+#: Version of the format that is written; files of later ones are refused with the reason.
+VERSION = 1
+
+#: Arrays and other members of the zip.
+MAX_MEMBERS = 100_000
+#: Bytes of the JSON document: parsing takes some ten times as much memory.
+MAX_DOCUMENT = 64 * 2**20
+#: Objects of all classes.
+MAX_OBJECTS = 1_000_000
+#: Lists within lists, and so on.
+MAX_DEPTH = 40
+#: Dimensions of an array, and entries along one of them.
+MAX_DIMENSIONS = 6
+MAX_LENGTH = 2**40
+#: Characters of a text in an array of texts.
+MAX_CHARACTERS = 2**20
+#: Bits of an integer; seeds have 128.
+MAX_INTEGER_BITS = 4096
+#: Arrays up to this many bytes are in the document itself.
+SMALL_ARRAY = 512

@@ -1,0 +1,297 @@
+"""Save and load models: ``save()``, ``load()``, ``read_model()``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.io import limits
+from orfeon.io.archive import Archive, Member, open_archive, write_archive
+from orfeon.io.arrays import Shape, entries_of
+from orfeon.io.decoding import Decoder
+from orfeon.io.document import NAME, plain_json, read_document, write_document
+from orfeon.io.encoding import Encoder
+from orfeon.io.errors import ModelFileError
+
+Path = str | os.PathLike[str]
+
+
+class ModelContent(NamedTuple):
+    """What a model file holds.
+
+    Parameters
+    ----------
+    model : estimator
+        The model.
+    preparation : dict or None
+        How a raw table becomes what the model takes, as it was given to :func:`save`.
+    about : object
+        Whatever else was saved with it, as plain JSON values.
+    """
+
+    model: Any
+    preparation: dict[str, Any] | None
+    about: Any
+
+
+def save(model: Any, path: Path, *, preparation: Any = None, about: Any = None) -> None:
+    """Save a model into a file, without pickle.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted or not. Estimators of scikit-learn within it that orfeon does not know need the
+        package skops.
+    path : str or path
+        The file; by custom its name ends in ``.orfeon``. One that is there is replaced when all of
+        the new one is on the disk, and stays as it was if that fails.
+    preparation : object with ``to_dict()``, dict or None, default=None
+        How a raw table becomes what the model takes.
+    about : object, default=None
+        Anything to be kept with the model: figures, dates, names. Plain JSON values; numbers that
+        are not finite become None.
+
+    See Also
+    --------
+    load : The way back.
+
+    Notes
+    -----
+    The same model gives the same file, byte for byte. Predictions of the loaded model are those of
+    the saved one, bit for bit. The weights that a run of boosting gave to its examples are not
+    saved: ``warm_start=True`` does not go on with a loaded booster; other ensembles do go on.
+
+    Examples
+    --------
+    >>> import orfeon, os, tempfile
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> bag = orfeon.BaggingClassifier(n_estimators=50, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.orfeon")
+    ...     orfeon.save(bag, path, about={"data": "waveform"})
+    ...     loaded = orfeon.load(path)
+    >>> (loaded.predict_proba(X) == bag.predict_proba(X)).all()
+    np.True_
+    """
+    if not hasattr(model, "get_params") or isinstance(model, type):
+        raise ModelFileError(f"model={str(model)[:200]} is no estimator, and cannot be saved.")
+    encoder = Encoder()
+    written = encoder.encode(model)
+    shapes = [Shape.of(array) for array in encoder.arrays]
+    entries = [entries_of(*pair) for pair in zip(encoder.arrays, shapes, strict=True)]
+    if len(shapes) + len(encoder.foreign) >= limits.MAX_MEMBERS:
+        raise ModelFileError(f"the model cannot be saved: it has {len(shapes)} arrays.")
+    if hasattr(preparation, "to_dict"):
+        preparation = preparation.to_dict()
+    content = {
+        "about": plain_json(about, "about"),
+        "arrays": [
+            [*shape.written(), hashlib.sha256(held).hexdigest()]
+            for shape, held in zip(shapes, entries, strict=True)
+        ],
+        "foreign": [hashlib.sha256(data).hexdigest() for data in encoder.foreign],
+        "made_by": _versions(),
+        "model": written,
+        "objects": encoder.objects,
+        "preparation": plain_json(preparation, "preparation"),
+    }
+    members = [Member(NAME, [write_document(content)])]
+    members += [
+        Member(_array_name(at), [shape.header(), held])
+        for at, (shape, held) in enumerate(zip(shapes, entries, strict=True))
+    ]
+    members += [Member(_foreign_name(at), [data]) for at, data in enumerate(encoder.foreign)]
+    write_archive(os.fspath(path), members)
+
+
+def load(path: Path, *, memory_map: bool = False) -> Any:
+    """Load a model from a file that :func:`save` wrote.
+
+    Nothing in the file is code, and everything is checked before it is used: a file that was cut or
+    changed, or made to do harm, is refused.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    memory_map : bool, default=False
+        Whether arrays stay in the file, so that several processes share one copy of them. The file
+        must not be changed in place then; to save another model under its name is safe.
+
+    Returns
+    -------
+    estimator
+        The model.
+
+    Raises
+    ------
+    ModelFileError
+        When it is no model file, or one of a newer orfeon, or not as it was written.
+
+    Examples
+    --------
+    >>> import orfeon, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "stump.orfeon")
+    ...     orfeon.save(orfeon.StumpClassifier().fit([[0.0], [1.0]], ["no", "yes"]), path)
+    ...     orfeon.load(path).predict([[0.9]])
+    array(['yes'], dtype='<U3')
+    """
+    return read_model(path, memory_map=memory_map).model
+
+
+def read_model(path: Path, *, memory_map: bool = False) -> ModelContent:
+    """Load all that a model file holds.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    memory_map : bool, default=False
+        As in :func:`load`.
+
+    Returns
+    -------
+    ModelContent
+        The model, the preparation of its data as a dict, and what else was saved.
+
+    Examples
+    --------
+    >>> import orfeon, os, tempfile
+    >>> from orfeon.io import read_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tree.orfeon")
+    ...     orfeon.save(orfeon.CARTRegressor(), path, about={"error": 0.25})
+    ...     model, preparation, about = read_model(path)
+    >>> model, preparation, about
+    (CARTRegressor(), None, {'error': 0.25})
+    """
+    content, objects, _ = read_parts(path, memory_map=memory_map)
+    return ModelContent(objects[-1], content["preparation"], content["about"])
+
+
+class Parts(NamedTuple):
+    """A model file, read.
+
+    Parameters
+    ----------
+    content : dict
+        What its document says.
+    objects : list
+        All objects of the model, the model itself last.
+    n_bytes : int
+        Bytes of the file.
+    """
+
+    content: dict[str, Any]
+    objects: list[Any]
+    n_bytes: int
+
+
+def read_parts(path: Path, *, memory_map: bool = False) -> Parts:
+    """Read and check a model file, and build all that is in it.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    memory_map : bool, default=False
+        As in :func:`load`.
+
+    Returns
+    -------
+    Parts
+        The document, and the objects.
+    """
+    with open_archive(os.fspath(path), memory_map=memory_map) as archive:
+        content = read_document(archive.contents(NAME))
+        preparation = content["preparation"]
+        if preparation is not None and type(preparation) is not dict:
+            raise ModelFileError("its preparation is no dict.")
+        decoder = Decoder(_read_arrays(archive, content), _read_foreign(archive, content))
+        try:
+            objects = decoder.read_objects(content["objects"])
+            model = decoder.decode(content["model"])
+        except ModelFileError as error:
+            raise ModelFileError(f"{error}{_hint(content)}") from error
+        if not hasattr(model, "get_params"):
+            raise ModelFileError("what it holds is no estimator.")
+        return Parts(
+            content, [*(one for one in objects if one is not model), model], archive.n_bytes
+        )
+
+
+def _read_arrays(archive: Archive, content: dict[str, Any]) -> list[npt.NDArray[Any]]:
+    """The arrays of a file, after their digests were found right."""
+    listed = content["arrays"]
+    n_foreign = len(content["foreign"]) if type(content["foreign"]) is list else 0
+    if type(listed) is not list or len(archive.names) != 1 + len(listed) + n_foreign:
+        raise ModelFileError("it has not as many members as its description says.")
+    arrays = []
+    for at, written in enumerate(listed):
+        if type(written) is not list or len(written) != 4:
+            raise ModelFileError("an array is not described by kind, shape, order and digest.")
+        shape = Shape.read(written[:3])
+        name, header = _array_name(at), shape.header()
+        held = archive.contents(name)
+        if len(held) != len(header) + shape.n_bytes or held[: len(header)] != header:
+            raise ModelFileError(f"its member {name} is not the array that it is said to be.")
+        entries = held[len(header) :]
+        _check_digest(entries, written[3], name)
+        arrays.append(shape.view(entries))
+    return arrays
+
+
+def _read_foreign(archive: Archive, content: dict[str, Any]) -> list[Any]:
+    """The estimators of other packages, after their digests were found right."""
+    from orfeon.io.foreign import read_by_skops
+
+    listed = content["foreign"]
+    if type(listed) is not list:
+        raise ModelFileError("its foreign estimators are no list.")
+    for at, digest in enumerate(listed):
+        _check_digest(archive.contents(_foreign_name(at)), digest, _foreign_name(at))
+    return [read_by_skops(bytes(archive.contents(_foreign_name(at)))) for at in range(len(listed))]
+
+
+def _check_digest(held: memoryview, digest: Any, name: str) -> None:
+    if hashlib.sha256(held).hexdigest() != digest:
+        raise ModelFileError(f"its member {name} is not as it was written (the digest differs).")
+
+
+def _array_name(at: int) -> str:
+    return f"arrays/{at:05d}.npy"
+
+
+def _foreign_name(at: int) -> str:
+    return f"foreign/{at:05d}.skops"
+
+
+def _versions() -> dict[str, str]:
+    import sklearn
+
+    from orfeon import __version__
+
+    return {
+        "numpy": np.__version__,
+        "orfeon": __version__,
+        "python": platform.python_version(),
+        "scikit-learn": sklearn.__version__,
+    }
+
+
+def _hint(content: dict[str, Any]) -> str:
+    """That the file was made by another orfeon, where it was: that may be the reason."""
+    from orfeon import __version__
+
+    made_by = content["made_by"]
+    version = made_by.get("orfeon") if type(made_by) is dict else None
+    if type(version) is not str or version == __version__:
+        return ""
+    return f" It was made by orfeon {version[:40]}; this is {__version__}."
