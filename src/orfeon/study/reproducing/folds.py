@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.study.data import DataSet, data_file, has_data_file, read_data
+from orfeon.datasets.folder import DataSet, data_file, has_data_file, read_data
 from orfeon.study.reproducing.fold_outcome import NEGATIVE, POSITIVE
 from orfeon.study.reproducing.partitions import Partition, digest_of, seeded
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from orfeon.datasets import list_problems, problem
 from orfeon.datasets._problem import ClassificationProblem
-from orfeon.study.data import DataSet, data_file, has_data_file, read_data
+from orfeon.datasets.folder import DataSet, data_file, has_data_file, read_data
 from orfeon.study.reproducing.published import Sizes
 
 

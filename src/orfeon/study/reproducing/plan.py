@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from orfeon.datasets.folder import HOW_TO_NAME_IT
 from orfeon.errors import UserError
-from orfeon.study.data import HOW_TO_NAME_IT
 from orfeon.study.reproducing.fits import Fit
 from orfeon.study.reproducing.protocols import PROTOCOLS
 from orfeon.study.reproducing.published import PublishedCell, published_cells, published_folds

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from orfeon.datasets.folder import FOLDER_VARIABLE
 from orfeon.errors import UserError
-from orfeon.study.data import FOLDER_VARIABLE
 from orfeon.study.reproducing.designs import Problem
 from orfeon.study.reproducing.fits import Fit
 from orfeon.study.reproducing.partitions import Partition
