@@ -332,7 +332,8 @@ class _Bench:
         )  # fmt: skip
 
     def _configuration(self, name: str, n_units: int, n_rows: int) -> Mapping[str, Any]:
-        return {**self.plan.to_dict(), "name": name, "outer_folds": n_units, "rows": n_rows}
+        settled = {"name": name, "outer_folds": n_units, "rows": n_rows}
+        return {**self.plan.to_dict(), **settled, "digest": self.plan.digest}
 
     def _remarks(self, n_rows: int) -> list[str]:
         """What the study itself did to the data."""

@@ -1,0 +1,415 @@
+"""The command ``orfeon study``: from a table to a comparison, a report and a model."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shlex
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orfeon.cli.live import LiveDisplay
+from orfeon.cli.options import (
+    add_output_options,
+    count,
+    duration,
+    jobs,
+    names,
+    output_file,
+    seed,
+    share,
+)
+from orfeon.cli.output import print_json, print_table, say
+from orfeon.cli.parser import command_parser
+from orfeon.cli.study_table import data_of
+from orfeon.cli.words import duration_text
+from orfeon.errors import UserError
+
+if TYPE_CHECKING:
+    from orfeon.study.workbench.evaluation import RunKey
+    from orfeon.study.workbench.outcome import Candidate, StudyOutcome
+
+_DESCRIPTION = """\
+Compares methods on a table of data and leaves, in the folder --out, all runs (store.db), a report
+that opens in any browser (report.html) and the model of its choice (model.orfeon).
+
+DATA is a CSV, Parquet or ARFF file, '-' for standard input, or the name of a data set (see 'orfeon
+datasets'); without it a synthetic one is studied. Whether classes or numbers are predicted is seen
+from the target. Names of rows, constants, dates and texts are recognised, and what is done with
+them is told.
+
+Methods are judged by repeated stratified cross-validation (or random splits, --design splits). The
+members of bags and forests are also put in order and the first of them kept: pruned ensembles
+compete with whole ones. The figure to report is a nested one: for each outer fold the winner is
+chosen on folds inside its training part, so that no figure is the one selected on.
+
+Ctrl-C ends it; every finished run is kept, and the same command goes on. So does a larger --budget.
+"""
+
+_EXAMPLES = """\
+orfeon study
+orfeon study data.csv --target class
+orfeon study data.csv --target price --methods cart,random_forest,gradient_boosting --budget 10m
+orfeon study data.csv --target class --repeats 10 --store postgresql://host/results
+"""
+
+#: The data that is studied when none is named.
+DEFAULT_DATA = "waveform"
+
+
+def add_parser(subparsers: Any) -> None:
+    """Say what the command takes.
+
+    Parameters
+    ----------
+    subparsers : argparse's subparsers
+        To add the command to.
+    """
+    parser = command_parser(
+        subparsers, "study", "compare methods, prune the best, report", _DESCRIPTION, _EXAMPLES
+    )
+    parser.add_argument(
+        "data", metavar="DATA", nargs="?", help=f"a file or a name; default: {DEFAULT_DATA}"
+    )
+    _add_data_options(parser.add_argument_group("the data"))
+    _add_comparison_options(parser.add_argument_group("the comparison"))
+    _add_result_options(parser.add_argument_group("where it runs and what it leaves"))
+    add_output_options(parser)
+
+
+def _add_data_options(group: Any) -> None:
+    group.add_argument("--target", metavar="COL", help="the column to predict")
+    group.add_argument(
+        "--task", choices=("auto", "classification", "regression"), default="auto",
+        help="default: seen from the target",
+    )  # fmt: skip
+    group.add_argument("--drop", type=names, default=[], metavar="A,B", help="columns to leave out")
+    group.add_argument(
+        "--use", type=names, default=[], metavar="A,B",
+        help="columns to use although they look like names of rows, constants or texts",
+    )  # fmt: skip
+    group.add_argument(
+        "--group", metavar="COL",
+        help="rows with the same value here are never on both sides of a split (patients, users)",
+    )  # fmt: skip
+    group.add_argument(
+        "--rows", type=count, metavar="N",
+        help="compare on a sample of this many rows; the model is trained on all. Default: as "
+        "many as the budget allows",
+    )  # fmt: skip
+
+
+def _add_comparison_options(group: Any) -> None:
+    group.add_argument(
+        "--methods", type=names, metavar="A,B",
+        help="'default', 'all', or names: see 'orfeon inspect methods'",
+    )  # fmt: skip
+    group.add_argument(
+        "--metric", metavar="M",
+        help="what to choose by: error, balanced_error, log_loss; rmse, mae, unexplained",
+    )  # fmt: skip
+    group.add_argument(
+        "--budget", type=duration, metavar="TIME",
+        help="time for the comparison: 90s, 2m, 1h30m. Default: 1m, or none with --repeats",
+    )  # fmt: skip
+    group.add_argument(
+        "--repeats", type=count, metavar="N",
+        help="repetitions of the cross-validation, or number of splits",
+    )  # fmt: skip
+    group.add_argument(
+        "--design", choices=("cv", "splits"), default="cv",
+        help="repeated cross-validation or random splits; default: cv",
+    )  # fmt: skip
+    group.add_argument("--folds", type=count, default=5, metavar="K", help="default: 5")
+    group.add_argument(
+        "--inner-folds", type=count, default=3, metavar="K",
+        help="folds inside each training part, by which the winner is chosen; default: 3",
+    )  # fmt: skip
+    group.add_argument(
+        "--test-share", type=share, default=1 / 3, metavar="S",
+        help="test part of a random split; default: a third",
+    )  # fmt: skip
+    group.add_argument("--members", type=count, metavar="T", help="members of every ensemble")
+    group.add_argument("--rule", metavar="R", help="by which members are ordered")
+    group.add_argument(
+        "--keep", type=names, default=["0.2", "0.4"], metavar="S,S",
+        help="shares of the ordered members to keep; 'none' for no pruning; default: 0.2,0.4",
+    )  # fmt: skip
+    group.add_argument("--seed", type=seed, default=0, metavar="N", help="default: 0")
+
+
+def _add_result_options(group: Any) -> None:
+    group.add_argument(
+        "--out", type=Path, metavar="DIR", help="default: orfeon-study/NAME of the data"
+    )
+    group.add_argument(
+        "--store", metavar="FILE|URL",
+        help="an SQLite file, or postgresql://...; default: store.db in --out",
+    )  # fmt: skip
+    group.add_argument(
+        "--export", type=output_file, metavar="FILE", help="also write all runs as .csv or .parquet"
+    )
+    group.add_argument(
+        "--n-jobs", type=jobs, default=-1, metavar="J",
+        help="runs at once; default: -1, one for each core. No figure depends on it",
+    )  # fmt: skip
+    group.add_argument(
+        "--cluster", metavar="ADDRESS", help="tcp://host:8786, a Dask scheduler to run on"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Study, and leave what was found.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        What was given.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    table = data_of(options.data or DEFAULT_DATA, options.target)
+    out = options.out or Path("orfeon-study") / table.file_name
+    _make_folder(out)
+    store = options.store or str(out / "store.db")
+    started = time.perf_counter()
+    with ExitStack() as stack:
+        display = stack.enter_context(LiveDisplay(f"study of {table.name}", quiet=options.quiet))
+        listener = _Listener(display, options.budget, options.repeats)
+        cluster = None
+        if options.cluster is not None:
+            from orfeon.study.cluster import connect
+
+            cluster = stack.enter_context(connect(options.cluster))
+        try:
+            outcome = _study(options, table, store, cluster, listener)
+            written = _leave(outcome, out, store, options.export, display)
+        except KeyboardInterrupt:
+            display.close()
+            say(
+                f"{listener.n_done} runs of this session are kept in {store}; the same command "
+                "goes on from there.",
+                quiet=options.quiet,
+            )
+            raise
+    seconds = time.perf_counter() - started
+    if options.json:
+        print_json(_document(outcome, written, store, seconds))
+    else:
+        _print_outcome(outcome, written, seconds)
+    return 0
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".orfeon-probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise UserError(
+            f"--out must be a folder that can be written to; {out}: {error.strerror}."
+        ) from None
+
+
+def _study(
+    options: argparse.Namespace, table: Any, store: str, cluster: Any, listener: _Listener
+) -> StudyOutcome:
+    from orfeon.study.workbench.studying import run_study
+
+    kept = [] if options.keep == ["none"] else [share(text) for text in options.keep]
+    return run_study(
+        table.frame, table.target, name=table.name, task=options.task, methods=options.methods,
+        metric=options.metric, budget=options.budget if options.budget is not None else -1.0,
+        repetitions=options.repeats, rows=options.rows, design=options.design,
+        n_folds=options.folds, n_inner=options.inner_folds, test_share=options.test_share,
+        rule=options.rule, keep=kept, members=options.members, group=options.group,
+        drop=options.drop, keep_columns=options.use, seed=options.seed, n_jobs=options.n_jobs,
+        cluster=cluster, store=store, listener=listener, command=_command(), notes=table.notes,
+    )  # fmt: skip
+
+
+def _command() -> str:
+    """The command as it was given, for the report."""
+    return shlex.join(["orfeon", *sys.argv[1:]])
+
+
+class _Listener:
+    """Shows how a study goes on a live display."""
+
+    def __init__(self, display: LiveDisplay, budget: float | None, repeats: int | None) -> None:
+        from orfeon.study.workbench.studying import Extent
+
+        self._display = display
+        self._budget = Extent(-1.0 if budget is None else budget, repeats).budget
+        self._started = time.perf_counter()
+        self._shown = 0.0
+        self.n_done = 0
+        display.start(self._budget or 1.0)
+
+    def begin(self, n_runs: int | None) -> None:
+        if n_runs is not None:
+            self._budget = None
+            self._display.start(n_runs)
+
+    def running(self, what: str) -> None:
+        self._display.running([what])
+        self._move()
+
+    def done(self, key: RunKey, failed: str | None) -> None:
+        self.n_done += 1
+        if failed is not None:
+            self._display.error(f"{key.method}: {failed}")
+        if self._budget is None:
+            self._display.advance(1, key.method)
+        else:
+            self._move(f"{self.n_done} runs, {key.method}")
+
+    def note(self, text: str) -> None:
+        self._display.note(text)
+
+    def _move(self, text: str = "") -> None:
+        """Where time is the limit, time is what goes by."""
+        if self._budget is None:
+            return
+        elapsed = min(time.perf_counter() - self._started, self._budget)
+        self._display.advance(elapsed - self._shown, text)
+        self._display.time_left(self._budget - elapsed)
+        self._shown = elapsed
+
+
+def _leave(
+    outcome: StudyOutcome, out: Path, store: str, export: Path | None, display: LiveDisplay
+) -> dict[str, str]:
+    """Write report, model and exports; their paths."""
+    import orfeon
+    from orfeon.study.report import content_of, write_report
+    from orfeon.study.store import Store
+
+    display.running(["writing the report"])
+    report, model = out / "report.html", out / "model.orfeon"
+    write_report(content_of(outcome), report)
+    orfeon.save(outcome.model, model, preparation=outcome.preparation, about=_about(outcome))
+    written = {"report": str(report), "model": str(model)}
+    if export is not None:
+        with Store(store, read_only=True) as opened:
+            opened.export(export, f"{outcome.name}-{_digest(outcome)}")
+        written["export"] = str(export)
+    return written
+
+
+def _digest(outcome: StudyOutcome) -> str:
+    return str(outcome.configuration["digest"])
+
+
+def _about(outcome: StudyOutcome) -> dict[str, Any]:
+    """What a model file tells of the study behind it."""
+    low, high = outcome.honest.interval
+    return {
+        "study": outcome.name,
+        "method": outcome.best.title,
+        "metric": outcome.metric,
+        "expected": _number(outcome.honest.mean(outcome.metric)),
+        "interval": [_number(low), _number(high)],
+        "outer_folds": outcome.n_outer,
+        "rows": outcome.n_rows,
+        "command": outcome.command,
+    }
+
+
+def _print_outcome(outcome: StudyOutcome, written: dict[str, str], seconds: float) -> None:
+    metric = outcome.metric
+    kind = f"{len(outcome.classes)} classes" if outcome.classes else "numbers"
+    print(
+        f"{outcome.name}: {outcome.n_rows:,} rows, {outcome.n_attributes} attributes, {kind} of "
+        f"{outcome.target} to predict; {outcome.n_outer} outer folds, {outcome.n_runs} runs.\n"
+    )
+    columns = ["method", outcome.metrics[metric], "95% interval", "rank", "p", "members", "fit",
+               "predict 1000"]  # fmt: skip
+    rows = [_table_row(outcome, candidate) for candidate in outcome.candidates]
+    chosen = [candidate.name for candidate in outcome.candidates].index(outcome.chosen)
+    print_table(columns, rows, to_the_right=range(1, len(columns)), highlight=[chosen])
+    print(f"\n{_verdict(outcome)}\n")
+    for note in outcome.notes:
+        print(f"- {note}")
+    if outcome.notes:
+        print()
+    for what, path in written.items():
+        print(f"{what:<7} {path}")
+    print(f"in {duration_text(seconds)}")
+
+
+def _table_row(outcome: StudyOutcome, candidate: Candidate) -> list[str]:
+    from orfeon.study.workbench.words import interval_text, score_text
+
+    metric = outcome.metric
+    p_value = candidate.p_versus_best
+    return [
+        ("* " if candidate.name == outcome.chosen else "  ") + candidate.title,
+        score_text(candidate.mean(metric), metric),
+        interval_text(candidate.interval, metric),
+        f"{candidate.rank:.1f}",
+        "" if p_value is None or math.isnan(p_value) else f"{p_value:.3f}",
+        "" if math.isnan(candidate.members) else f"{candidate.members:.0f}",
+        "" if math.isnan(candidate.fit_seconds) else duration_text(candidate.fit_seconds),
+        "" if math.isnan(candidate.predict_seconds) else duration_text(candidate.predict_seconds),
+    ]
+
+
+def _verdict(outcome: StudyOutcome) -> str:
+    from orfeon.study.workbench.words import verdict
+
+    return "\n".join(verdict(outcome))
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _document(
+    outcome: StudyOutcome, written: dict[str, str], store: str, seconds: float
+) -> dict[str, Any]:
+    """The outcome for machines."""
+    return {
+        "name": outcome.name,
+        "task": outcome.task,
+        "target": outcome.target,
+        "classes": list(outcome.classes),
+        "metric": outcome.metric,
+        "n_rows": outcome.n_rows,
+        "n_attributes": outcome.n_attributes,
+        "n_studied": outcome.n_studied,
+        "n_outer": outcome.n_outer,
+        "n_runs": outcome.n_runs,
+        "chosen": outcome.chosen,
+        "expected": {name: _number(outcome.honest.mean(name)) for name in outcome.metrics},
+        "interval": [_number(end) for end in outcome.honest.interval],
+        "candidates": [_candidate_document(outcome, each) for each in outcome.candidates],
+        "notes": list(outcome.notes),
+        "configuration": dict(outcome.configuration),
+        "files": {**written, "store": store},
+        "seconds": seconds,
+    }
+
+
+def _candidate_document(outcome: StudyOutcome, candidate: Candidate) -> dict[str, Any]:
+    return {
+        "name": candidate.name,
+        "title": candidate.title,
+        "scores": {name: [_number(x) for x in found] for name, found in candidate.scores.items()},
+        "mean": _number(candidate.mean(outcome.metric)),
+        "interval": [_number(end) for end in candidate.interval],
+        "rank": candidate.rank,
+        "p_versus_best": None if candidate.p_versus_best is None
+        else _number(candidate.p_versus_best),
+        "members": _number(candidate.members),
+        "nodes": _number(candidate.nodes),
+        "fit_seconds": _number(candidate.fit_seconds),
+        "predict_seconds": _number(candidate.predict_seconds),
+    }  # fmt: skip
