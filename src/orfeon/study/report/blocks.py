@@ -1,0 +1,110 @@
+"""Texts, tables and charts as HTML; of a chart, the place where the script draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orfeon.study.report.alternatives import numbers_table
+from orfeon.study.report.chart_types import Chart
+from orfeon.study.report.content_types import Block, Table, Text
+from orfeon.study.report.tables import table_html
+from orfeon.study.report.texts import escape
+
+#: How to read a chart, where its shape does not say it.
+_READING = {
+    "boxes": "Dots are single runs. A box spans the middle half of them, the line in it is the "
+    "median, the diamond the mean; whiskers reach the farthest run within 1.5 boxes.",
+    "matrix": "Each row adds up to all examples of its class; the colour is the share of the row.",
+}
+
+
+def paragraphs_html(paragraphs: Iterable[str]) -> str:
+    """Paragraphs of plain text.
+
+    Parameters
+    ----------
+    paragraphs : iterable of str
+        The texts.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> from orfeon.study.report.blocks import paragraphs_html
+    >>> paragraphs_html(["1 < 2"])
+    '<p dir="auto">1 &lt; 2</p>'
+    """
+    return "".join(f'<p dir="auto">{escape(text)}</p>' for text in paragraphs)
+
+
+def block_html(block: Block, name: str, chart: int | None = None) -> str:
+    """A text, a table or the place of a chart.
+
+    Parameters
+    ----------
+    block : Block
+        What is to be shown.
+    name : str
+        Its address in the page.
+    chart : int, optional
+        Of a chart, where its numbers stand among those of all charts.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> from orfeon.study.report.blocks import block_html
+    >>> from orfeon.study.report.content_types import Text
+    >>> block_html(Text(["Well."]), "block-1")
+    '<div class="text"><p dir="auto">Well.</p></div>'
+    """
+    if isinstance(block, Text):
+        return f'<div class="text">{paragraphs_html(block.paragraphs)}</div>'
+    if isinstance(block, Table):
+        return _table(block, name)
+    return _chart(block, name, chart)
+
+
+def _caption(title: str, caption: str, name: str) -> str:
+    more = f'<p class="caption" dir="auto">{escape(caption)}</p>' if caption else ""
+    return f'<figcaption><h3 id="{name}-title" dir="auto">{escape(title)}</h3>{more}</figcaption>'
+
+
+def _table(table: Table, name: str) -> str:
+    return (
+        f'<figure class="block table" id="{name}" aria-labelledby="{name}-title">'
+        f"{_caption(table.title, table.caption, name)}"
+        f"{table_html(table, table.title or 'Table')}"
+        '<div class="tools scripted"><button type="button" data-do="csv">Download CSV</button>'
+        "</div></figure>"
+    )
+
+
+def _chart(chart: Chart, name: str, number: int | None) -> str:
+    table = numbers_table(chart)
+    reading = _READING.get(chart.kind, "") if _has_reading(chart) else ""
+    note = f'<p class="caption">{escape(table.caption)}</p>' if table.caption else ""
+    return (
+        f'<figure class="block chart {chart.kind}" id="{name}" data-chart="{number}" '
+        f'aria-labelledby="{name}-title">'
+        f"{_caption(chart.title, chart.caption, name)}"
+        '<div class="legend scripted"></div><div class="plot scripted"></div>'
+        + (f'<p class="reading scripted">{reading}</p>' if reading else "")
+        + '<div class="tools scripted"><button type="button" data-do="numbers" '
+        f'aria-expanded="true" aria-controls="{name}-numbers">Numbers</button>'
+        '<button type="button" data-do="csv">Download CSV</button></div>'
+        f'<div class="numbers" id="{name}-numbers">{note}'
+        f"{table_html(table, f'Numbers: {chart.title}')}</div></figure>"
+    )
+
+
+def _has_reading(chart: Chart) -> bool:
+    if chart.kind == "matrix":
+        return chart.shares == "rows"
+    return chart.kind == "boxes" and bool(chart.series)
