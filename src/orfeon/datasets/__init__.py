@@ -33,6 +33,7 @@ from orfeon.datasets.geometric import (
     make_diagonal,
     make_nested_spheres,
 )
+from orfeon.datasets.named import DatasetInfo, find_data, list_datasets, load
 from orfeon.datasets.registry import list_problems, problem
 from orfeon.datasets.waveform import Waveform, make_waveform
 
@@ -40,6 +41,7 @@ __all__ = [
     "BayesErrorEstimate",
     "Circle",
     "ClassificationProblem",
+    "DatasetInfo",
     "Diagonal",
     "Friedman1",
     "Friedman2",
@@ -52,7 +54,10 @@ __all__ = [
     "ThreeNorm",
     "TwoNorm",
     "Waveform",
+    "find_data",
+    "list_datasets",
     "list_problems",
+    "load",
     "make_circle",
     "make_diagonal",
     "make_friedman1",

@@ -56,8 +56,8 @@ class Profile:
         Rows that repeat an earlier one in every column.
     columns : tuple of ColumnProfile
         All columns, the target's as well.
-    target : str
-        Name of the target.
+    target : str or None
+        Name of the target, if one was named.
     class_shares : dict of str to float
         Share of the rows with each value of the target, the most frequent first; at most the
         first 50.
@@ -74,7 +74,7 @@ class Profile:
     n_rows: int
     n_duplicates: int
     columns: tuple[ColumnProfile, ...]
-    target: str
+    target: str | None
     class_shares: dict[str, float]
 
     def column(self, name: str) -> ColumnProfile:
@@ -86,14 +86,14 @@ class Profile:
         return asdict(self)
 
 
-def profile_frame(frame: Any, target: str) -> Profile:
+def profile_frame(frame: Any, target: str | None = None) -> Profile:
     """Find out what is in a table.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         The table.
-    target : str
+    target : str, optional
         Name of the column to predict.
 
     Returns
@@ -109,18 +109,18 @@ def profile_frame(frame: Any, target: str) -> Profile:
     ['category', 'number']
     """
     table, _ = clean_frame(frame)
-    name = find_column(table, target, "The target")
+    name = None if target is None else find_column(table, target, "The target")
     return profile_clean(table, name)
 
 
-def profile_clean(table: Any, target: str) -> Profile:
+def profile_clean(table: Any, target: str | None) -> Profile:
     """Profile a table whose names are in order.
 
     Parameters
     ----------
     table : pandas.DataFrame
         As :func:`~orfeon.study.preparation.frames.clean_frame` gives it.
-    target : str
+    target : str or None
         A name in it.
 
     Returns
@@ -142,7 +142,7 @@ def profile_clean(table: Any, target: str) -> Profile:
                 found.date_format,
             )
         )
-    shares = _class_shares(table[target])
+    shares = {} if target is None else _class_shares(table[target])
     return Profile(len(table), _duplicates(table), tuple(columns), target, shares)
 
 
