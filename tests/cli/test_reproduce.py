@@ -1,31 +1,40 @@
-"""The command ``python -m orfeon.study``."""
+"""The command ``orfeon reproduce``."""
 
 from __future__ import annotations
 
+import csv
+import json
 import subprocess
 import sys
 
 import pytest
-from orfeon.study.__main__ import main
+from tests.study.reproducing.stored import rows_of
 from tests.study.reproducing.unbalanced import quick_methods, write_problems
 
-from orfeon.study import FOLDER_VARIABLE, PROTOCOLS
+from orfeon.cli import main
+from orfeon.study import FOLDER_VARIABLE, PROTOCOLS, list_tables, published_cells
+
+
+def reproduce(*arguments: object) -> int:
+    return main(["reproduce", *map(str, arguments)])
 
 
 def test_the_command_prints_a_table_and_keeps_the_results(tmp_path):
-    out = tmp_path / "out.jsonl"
     command = [
-        sys.executable, "-W", "error", "-m", "orfeon.study", "martinez-3.2", "--quick",
-        "--datasets", "waveform", "--out", str(out), "--versus", "cart",
+        sys.executable, "-W", "error", "-m", "orfeon", "reproduce", "martinez-3.2", "--quick",
+        "--datasets", "waveform", "--versus", "cart",
     ]  # fmt: skip
     first, second = (
-        subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")
+        subprocess.run(
+            command, capture_output=True, text=True, check=True, encoding="utf-8", cwd=tmp_path
+        )
         for _ in range(2)
     )
     assert "split" not in first.stderr  # quiet in a pipe, but for compilation
     assert second.stderr == ""
     assert first.stdout == second.stdout
     lines = first.stdout.splitlines()
+    assert lines[0] == "Quick: ensembles of at most 100 members."
     assert [line.split()[:3] for line in lines if line.startswith("waveform ")][:2] == [
         ["waveform", "cart", "2"],
         ["waveform", "igp_tree", "2"],
@@ -33,60 +42,111 @@ def test_the_command_prints_a_table_and_keeps_the_results(tmp_path):
     assert any(line.endswith("of 2 cells agree.") for line in lines)
     assert lines[-2] == "Paired differences from cart (points ± standard error):"
     assert lines[-1].startswith("waveform igp_tree: ")
-    assert len(out.read_text().splitlines()) == 4
+    rows = rows_of(tmp_path / "orfeon-reproduce" / "martinez-3.2.orfeon.db", "martinez-3.2")
+    assert len(rows) == 4
 
 
-def test_conclusions_follow_the_table_of_ordered_bagging(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr("orfeon.study.reproducing.reproduction.QUICK_MEMBERS", 20)
-    options = f"--quick --splits 1 --datasets twonorm,waveform --out {tmp_path / 'out.jsonl'}"
-    main(["martinez-5.8", *options.split()])
+def test_tables_of_the_same_fits_share_a_file(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("orfeon.study.reproducing.plan.QUICK_MEMBERS", 20)
+    options = ("--quick", "--runs", 1, "--datasets", "twonorm,waveform", "--out", tmp_path)
+    assert reproduce("martinez-5.8", *options) == 0
     table, _, below = capsys.readouterr().out.partition("On how many of 2 data sets a cell is")
     assert " of 32 cells agree." in table
     lines = [line.split() for line in below.splitlines()]
     assert lines[1] == ["method", "config", "best", "published", "below", "published"]
-    assert [line[0] for line in lines[2:]] == ["bagging"] + [
-        rule
-        for rule in (
-            "reduce_error", "complementarity", "margin_distance", "orientation", "boosting_based",
-        )
-        for _ in range(3)
+    rules = ("reduce_error", "complementarity", "margin_distance", "orientation", "boosting_based")
+    assert [line[0] for line in lines[2:18]] == [
+        "bagging", *(rule for rule in rules for _ in range(3)),
     ]  # fmt: skip
-    main(["martinez-5.7", *options.split()])
+    assert reproduce("martinez-5.7", *options) == 0
     assert "On how many" not in capsys.readouterr().out
+    assert [path.name for path in tmp_path.glob("*.db")] == ["martinez-5.8.orfeon.db"]
+    assert len(rows_of(tmp_path / "martinez-5.8.orfeon.db", "martinez-5.8")) == 2
 
 
 @pytest.mark.parametrize(("table", "n_cells"), [("martinez-3.3", 12), ("martinez-4.2", 11)])
-def test_all_ensembles_of_a_table_are_run(capsys, table, n_cells):
-    assert main([table, "--quick", "--splits", "1", "--datasets", "waveform"]) == 0
+def test_all_ensembles_of_a_table_are_run(capsys, tmp_path, table, n_cells):
+    options = ("--quick", "--runs", 1, "--datasets", "waveform", "--store", tmp_path / "fits.db")
+    assert reproduce(table, *options) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("Quick: ensembles of at most 100 members.")
     assert f" of {n_cells} cells agree." in printed
     assert "Not run" not in printed
 
 
-def test_progress_is_shown_on_a_terminal(monkeypatch, capsys):
+def test_json_is_one_document_and_csv_has_a_line_a_cell(capsys, tmp_path):
+    path = tmp_path / "cells.csv"
+    options = ("--runs", 3, "--datasets", "waveform", "--out", tmp_path, "--versus", "cart")
+    assert reproduce("martinez-3.2", *options, "--json", "--csv", path) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["table"], found["n_cells"], found["not_run"]) == ("martinez-3.2", 2, [])
+    assert found["n_agreeing"] == sum(cell["agrees"] for cell in found["cells"])
+    cart = found["cells"][0]
+    published = {str(cell): cell for cell in published_cells("martinez-3.2")}["waveform cart"]
+    assert (cart["published"], cart["published_std"]) == (published.value, published.std)
+    assert cart["difference"] == pytest.approx(cart["ours"] - published.value)
+    assert [pair["n_splits"] for pair in found["versus"]] == [3]
+    with path.open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [line["method"] for line in lines] == ["cart", "igp_tree"]
+    assert float(lines[0]["ours"]) == cart["ours"]
+    assert reproduce("martinez-3.2", *options, "--csv", path) == 0
+    shown = capsys.readouterr().out.splitlines()[1].split()
+    assert shown[3] == f"{cart['ours']:.1f}"
+
+
+def test_the_list_names_every_table(capsys):
+    assert reproduce("list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == list_tables()
+    assert reproduce("list", "--json") == 0
+    found = {line["table"]: line for line in json.loads(capsys.readouterr().out)["tables"]}
+    assert found["martinez-4.2"]["datasets"] == 15
+    assert found["martinez-4.2"]["runs"] == 100
+    assert found["martinez-5.7"]["shares_fits_with"] == ["martinez-5.4", "martinez-5.8"]
+    assert all(line["title"] for line in found.values())
+
+
+def test_progress_is_shown_on_a_terminal(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    main(["martinez-3.2", "--datasets", "waveform", "--methods", "igp_tree", "--splits", "2"])
+    options = ("--datasets", "waveform", "--methods", "igp_tree", "--out", tmp_path)
+    reproduce("martinez-3.2", *options, "--runs", 2)
     shown = capsys.readouterr().err
-    assert "0/2 waveform split 0 igp_tree" in shown
-    assert "1/2 waveform split 1 igp_tree" in shown
-    assert shown.endswith("\r\033[K")  # and wiped off
+    assert "orfeon reproduce martinez-3.2" in shown
+    assert "/2" in shown
+    reproduce("martinez-3.2", *options, "--runs", 3, "--quiet")
+    assert capsys.readouterr().err == ""
+
+
+def test_an_interruption_says_that_nothing_is_lost(monkeypatch, capsys, tmp_path):
+    def stop(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("orfeon.study.reproducing.fits.Fit.perform", stop)
+    options = ("--datasets", "waveform", "--out", tmp_path)
+    assert reproduce("martinez-3.2", *options) == 130
+    assert "Stopped. What was done is in " in capsys.readouterr().err
 
 
 def test_a_quick_run_without_data_says_so_and_is_no_failure(capsys, tmp_path):
-    assert main(["cantador-6.3.1", "--quick", "--data", str(tmp_path / "nowhere")]) == 0
+    options = ("--quick", "--data", tmp_path / "nowhere", "--out", tmp_path)
+    assert reproduce("cantador-6.3.1", *options) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith(
         "Nothing to run: none of the data sets ionosphere, glass is there. Name a folder"
     )
     assert len(printed.out.splitlines()) == 1
     assert printed.err == ""
+    assert reproduce("cantador-6.3.1", *options, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["nothing_to_run"] == printed.out.strip()
 
 
 def test_a_quick_cross_validation_says_what_is_quick(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "cantador-6.3.1", quick_methods("cantador-6.3.1"))
     folder = write_problems(tmp_path)
-    assert main(["cantador-6.3.1", "--quick", "--data", str(folder), "--versus", "pp"]) == 0
+    options = ("--quick", "--data", folder, "--versus", "pp", "--out", tmp_path)
+    assert reproduce("cantador-6.3.1", *options) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Quick: a few repetitions on small data sets."
     assert [line.split()[:4] for line in lines[3:9]] == [
@@ -100,17 +160,23 @@ def test_a_quick_cross_validation_says_what_is_quick(capsys, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("martinez-1.1", "invalid choice: 'martinez-1.1'"),
-        ("martinez-3.2 --methods bagging", "methods must be among cart, igp_tree, got bagging"),
+        ("martinez-3.4", "there is no table 'martinez-3.4', did you mean"),
+        ("martinez-3.2 --methods crat", "--methods must be among cart, igp_tree, got 'crat', did"),
+        ("martinez-3.2 --datasets wine", "--datasets must be among breast_w, diabetes, german"),
         ("martinez-3.2 --datasets sonar", "set the variable"),
         ("cantador-6.3.1 --quick --datasets glass", "glass.csv in a local folder"),
         ("cantador-6.3.1", "ionosphere.csv in a local folder"),
-        ("martinez-3.2 --versus c45", "versus must be among cart, igp_tree, got c45"),
+        ("martinez-3.2 --versus c45", "--versus must be among cart, igp_tree, got 'c45'"),
+        ("martinez-3.2 --runs 0", "--runs"),
+        ("martinez-3.2 --runs 1 --datasets waveform --store nosuch://x", "nosuch"),
     ],
 )
-def test_what_cannot_be_run_says_why(monkeypatch, capsys, options, message):
+def test_what_cannot_be_run_says_why(monkeypatch, capsys, tmp_path, options, message):
     monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
-    with pytest.raises(SystemExit) as stop:
-        main(options.split())
-    assert stop.value.code == 2
-    assert message in capsys.readouterr().err
+    monkeypatch.chdir(tmp_path)
+    assert reproduce(*options.split()) == 2
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert printed.err.startswith("orfeon reproduce: error: ")
+    assert "Traceback" not in printed.err
+    assert printed.out == ""
