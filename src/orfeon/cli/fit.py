@@ -1,0 +1,256 @@
+"""The command ``orfeon fit``: one method, one table, one model file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from orfeon.cli import options as types
+from orfeon.cli.output import is_terminal, print_facts, print_json, say
+from orfeon.cli.parser import command_parser
+from orfeon.cli.saved_models import error_text, errors_of
+from orfeon.cli.tables import read_table, target_of
+from orfeon.cli.words import duration_text, nearest_names, size_text
+from orfeon.errors import UserError
+
+_DESCRIPTION = """\
+Trains one method on a table and saves the model with all that is needed to apply it: columns,
+categories, dates, the target. Columns that cannot help (names of rows, constants, free text) are
+left out, and it says which. To find out which method suits your data, and how well it will do on
+new rows, run 'orfeon study' instead: the error on the training rows that this command prints is
+not that.
+
+DATA is a file (CSV also packed, Parquet, ARFF, NPZ; - is standard input) or the name of a data
+set ('orfeon datasets').
+"""
+
+_EXAMPLES = """\
+orfeon fit waveform -o model.orfeon
+orfeon fit wine.csv --target class --method bagging --members 500 -o bag.orfeon
+orfeon fit homes.parquet --target price --method gradient_boosting --set learning_rate=0.05 \\
+    --set max_depth=5 -o boost.orfeon
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Say what the command takes.
+
+    Parameters
+    ----------
+    subparsers : argparse's subparsers
+        To add the command to.
+    """
+    from orfeon.study.workbench.methods import METHODS
+
+    methods = "\n".join(f"  {name:<21} {method.idea}" for name, method in METHODS.items())
+    parser = command_parser(
+        subparsers,
+        "fit",
+        "train one method on a table and save the model",
+        f"{_DESCRIPTION}\nMethods:\n{methods}\n",
+        _EXAMPLES,
+    )
+    parser.add_argument("data", metavar="DATA", help="a file, or the name of a data set")
+    parser.add_argument(
+        "-o", "--output", type=types.output_file, required=True, metavar="FILE",
+        help="where the model is saved, such as model.orfeon",
+    )  # fmt: skip
+    parser.add_argument(
+        "--target", metavar="COL", help="the column to predict; named data sets know theirs"
+    )
+    parser.add_argument(
+        "--method", default="random_forest", metavar="NAME", help="see above; default: %(default)s"
+    )
+    parser.add_argument(
+        "--members", type=types.count, metavar="N",
+        help="number of members; default: the method's own, mostly 200",
+    )  # fmt: skip
+    parser.add_argument(
+        "--set", type=types.setting, action="append", metavar="NAME=VALUE", dest="settings",
+        help="a parameter of the estimator, as often as needed; members' have a prefix: "
+        "estimator__max_depth=3",
+    )  # fmt: skip
+    _add_data_options(parser)
+    parser.add_argument(
+        "--seed", type=types.seed, default=0, metavar="S", help="of all chance; default: 0"
+    )
+    parser.add_argument(
+        "--n-jobs", type=types.jobs, default=-1, metavar="J",
+        help="threads; the model does not depend on them; default: -1, all cores",
+    )  # fmt: skip
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    types.add_output_options(parser)
+
+
+def _add_data_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--task", choices=["auto", "classification", "regression"], default="auto",
+        help="default: auto, by the values of the target",
+    )  # fmt: skip
+    parser.add_argument(
+        "--drop", type=types.names, default=[], metavar="A,B", help="columns to leave out"
+    )
+    parser.add_argument(
+        "--use", type=types.names, default=[], metavar="A,B",
+        help="columns to use although they look like names of rows, constants or texts",
+    )  # fmt: skip
+    parser.add_argument(
+        "--rows", type=types.count, metavar="N", help="train on a random sample of N rows"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train and save.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        What was given.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    method = _method(options.method)
+    types.check_output(options.output, force=options.force)
+    import orfeon
+    from orfeon.study.preparation import prepare
+
+    table = read_table(options.data, rows=options.rows)
+    prepared = prepare(
+        table.frame,
+        target_of(table, options.target),
+        task=options.task,
+        drop=options.drop,
+        keep=options.use,
+    )
+    for note in (*table.notes, *prepared.notes):
+        say(note, quiet=options.quiet or options.json)
+    estimator = method.build(
+        prepared.task, options.seed, n_jobs=options.n_jobs, members=options.members
+    )
+    settings = types.merged(options.settings)
+    _set(estimator, settings, method.name)
+    start = time.perf_counter()
+    _fit(estimator, prepared.X, prepared.y, quiet=options.quiet)
+    seconds = time.perf_counter() - start
+    about = {
+        "method": method.name,
+        "settings": settings,
+        "seed": options.seed,
+        "data": table.name,
+        "rows": len(prepared.X),
+        "task": prepared.task,
+        "target": prepared.preparation.target,
+        "training": _figures(estimator, prepared),
+        "seconds": seconds,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    orfeon.save(
+        _without_habits(estimator),
+        options.output,
+        preparation=prepared.preparation,
+        about=about,
+    )
+    _tell(options, about, prepared, estimator)
+    return 0
+
+
+def _method(name: str) -> Any:
+    from orfeon.study.workbench.methods import METHODS
+
+    method = METHODS.get(name)
+    if method is None:
+        raise UserError(
+            f"--method: there is no method {name!r}{nearest_names(name, METHODS)}. "
+            f"The methods are {', '.join(METHODS)}."
+        )
+    return method
+
+
+def _set(estimator: Any, settings: dict[str, Any], method: str) -> None:
+    """Set parameters; one that is not known is refused with those that are near."""
+    known = estimator.get_params(deep=True)
+    for name in settings:
+        if name not in known:
+            able = sorted(other for other in known if "__" not in other)
+            raise UserError(
+                f"--set {name}: {method} has no parameter {name!r}"
+                f"{nearest_names(name, known)}. Its parameters are {', '.join(able)}."
+            )
+    estimator.set_params(**settings)
+
+
+def _fit(estimator: Any, X: Any, y: Any, *, quiet: bool) -> None:
+    known = estimator.get_params(deep=False)
+    if "verbose" in known and not quiet and is_terminal(sys.stderr):
+        estimator.set_params(verbose=1)
+    if known.get("oob_score") is False and known.get("bootstrap"):
+        estimator.set_params(oob_score=True)
+    try:
+        estimator.fit(X, y)
+    except UserError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise UserError(f"The method cannot be fitted: {error}") from error
+
+
+def _figures(estimator: Any, prepared: Any) -> dict[str, Any]:
+    """Errors on the training rows, and out of bag where the method gives that for nothing."""
+    figures: dict[str, Any] = errors_of(prepared.task, prepared.y, estimator.predict(prepared.X))
+    score = getattr(estimator, "oob_score_", None)
+    if score is not None:
+        name = "oob_error" if prepared.task == "classification" else "oob_r2"
+        figures[name] = float(1 - score if prepared.task == "classification" else score)
+    return figures
+
+
+def _without_habits(estimator: Any) -> Any:
+    """The model without what was of this run only: threads and bars."""
+    known = estimator.get_params(deep=False)
+    plain = {"verbose": 0, "n_jobs": None}
+    estimator.set_params(**{name: value for name, value in plain.items() if name in known})
+    return estimator
+
+
+def _tell(options: argparse.Namespace, about: dict[str, Any], prepared: Any, model: Any) -> None:
+    path: Path = options.output
+    n_bytes = path.stat().st_size
+    if options.json:
+        more = {
+            "model": str(path),
+            "estimator": type(model).__name__,
+            "bytes": n_bytes,
+            "attributes": list(map(str, prepared.X.columns)),
+            "classes": list(prepared.preparation.classes),
+            "notes": list(prepared.notes),
+        }
+        print_json({**about, **more})
+        return
+    figures = about["training"]
+    out_of_bag = figures.get("oob_error", figures.get("oob_r2"))
+    shown = "out-of-bag R²" if "oob_r2" in figures else "out-of-bag error"
+    classes = len(prepared.preparation.classes)
+    print_facts(
+        [
+            ("model", f"{path} ({size_text(n_bytes)})"),
+            ("method", f"{about['method']} ({type(model).__name__})"),
+            ("target", f"{about['target']} ({classes} classes)" if classes else about["target"]),
+            ("rows", f"{about['rows']:,}"),
+            ("attributes", prepared.X.shape[1]),
+            ("training error", error_text(figures)),
+            (shown, _out_of_bag_text(out_of_bag, shown)),
+            ("time", duration_text(about["seconds"])),
+        ]
+    )
+
+
+def _out_of_bag_text(value: float | None, shown: str) -> str | None:
+    if value is None:
+        return None
+    return f"{value:.3f}" if shown == "out-of-bag R²" else f"{value:.2%}"

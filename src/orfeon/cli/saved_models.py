@@ -1,0 +1,238 @@
+"""Models that commands read and write: never pickles, always with the way from table to model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orfeon.cli.words import listed, nearest_names
+from orfeon.errors import UserError
+
+_PICKLE_ENDINGS = (".pkl", ".pickle", ".joblib", ".sav", ".dill")
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A model file that was read.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Where it is.
+    model : estimator
+        The model.
+    preparation : Preparation or None
+        How a table becomes what the model takes; None for a model saved from Python without one.
+    about : dict
+        What else was saved with it.
+    """
+
+    path: Path
+    model: Any
+    preparation: Any
+    about: dict[str, Any]
+
+    @property
+    def task(self) -> str:
+        """What it predicts: "classification" or "regression"."""
+        if self.preparation is not None:
+            return str(self.preparation.task)
+        return "classification" if hasattr(self.model, "classes_") else "regression"
+
+    def attributes(self, frame: Any) -> Any:
+        """The attributes that the model takes, of a table as it came.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            New data.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each row.
+        """
+        if self.preparation is not None:
+            return self.preparation.transform(frame)
+        expected = getattr(self.model, "feature_names_in_", None)
+        if expected is not None:
+            absent = [str(name) for name in expected if name not in frame.columns]
+            if absent:
+                raise UserError(
+                    f"The data has no column {_few(absent)}; {self.path.name} was trained with "
+                    f"{len(expected)} columns and needs them all."
+                )
+            return frame[list(expected)]
+        n_expected = getattr(self.model, "n_features_in_", frame.shape[1])
+        if frame.shape[1] != n_expected:
+            raise UserError(
+                f"{self.path.name} was trained with {n_expected} attributes that have no names, "
+                f"and the data has {frame.shape[1]} columns: they must be the same, in order."
+            )
+        return frame.to_numpy()
+
+    def labelled(self, frame: Any, target: str | None) -> tuple[Any, Any]:
+        """The attributes and the target of a table.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            Data with the target.
+        target : str or None
+            Name of the target, for a model that does not know it.
+
+        Returns
+        -------
+        X : pandas.DataFrame
+        y : ndarray
+        """
+        known = None if self.preparation is None else self.preparation.target
+        if known is not None:
+            if target not in (None, known):
+                raise UserError(
+                    f"--target {target}: {self.path.name} was trained to predict {known!r}."
+                )
+            return tuple(self.preparation.transform_labelled(frame))
+        if target is None:
+            raise UserError(
+                f"--target is missing: {self.path.name} does not say which column it predicts."
+            )
+        if target not in frame.columns:
+            near = nearest_names(target, map(str, frame.columns))
+            raise UserError(f"--target: the data has no column {target!r}{near}.")
+        return self.attributes(frame.drop(columns=target)), frame[target].to_numpy()
+
+
+def _few(names: list[str]) -> str:
+    shown = [repr(name) for name in names[:5]]
+    return listed([*shown, f"{len(names) - 5} more"] if len(names) > 5 else shown)
+
+
+def refuse_pickles(path: Path) -> None:
+    """Refuse a file that is a pickle: to load one is to run whatever it holds.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from orfeon.cli.saved_models import refuse_pickles
+    >>> refuse_pickles(Path("forest.joblib"))
+    Traceback (most recent call last):
+    ...
+    orfeon.errors.UserError: forest.joblib is a pickle, and orfeon never loads pickles...
+    """
+    is_pickle = path.suffix.lower() in _PICKLE_ENDINGS
+    if not is_pickle and path.is_file():
+        with path.open("rb") as file:
+            head = file.read(2)
+        is_pickle = len(head) == 2 and head[0] == 0x80 and head[1] <= 5
+    if is_pickle:
+        raise UserError(
+            f"{path} is a pickle, and orfeon never loads pickles: they can run any program. If "
+            "you trust it, load it in Python and save the model with orfeon.save(model, "
+            "'model.orfeon')."
+        )
+
+
+def read_saved(path: Path) -> SavedModel:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+
+    Returns
+    -------
+    SavedModel
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, orfeon
+    >>> from orfeon.cli.saved_models import read_saved
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "stump.orfeon"
+    ...     orfeon.save(orfeon.StumpClassifier().fit([[0.0], [1.0]], ["no", "yes"]), path)
+    ...     read_saved(path).task
+    'classification'
+    """
+    from orfeon.io import read_model
+
+    refuse_pickles(path)
+    model, plain, about = read_model(path)
+    preparation = None
+    if plain is not None:
+        from orfeon.study.preparation import Preparation
+
+        try:
+            preparation = Preparation.from_dict(plain)
+        except UserError as error:
+            raise UserError(f"{path}: {error}") from error
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise UserError(f"{path}: its preparation of tables cannot be read.") from error
+    return SavedModel(path, model, preparation, dict(about) if isinstance(about, Mapping) else {})
+
+
+def errors_of(task: str, y: Any, predicted: Any) -> dict[str, float]:
+    """How wrong predictions are.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    y : array
+        The truth.
+    predicted : array
+        What a model says.
+
+    Returns
+    -------
+    dict of str to float
+        The share of wrong classes; or the root of the mean squared error, and the share of the
+        variance that is explained.
+
+    Examples
+    --------
+    >>> from orfeon.cli.saved_models import errors_of
+    >>> errors_of("classification", ["a", "b"], ["a", "a"])
+    {'error': 0.5}
+    """
+    import numpy as np
+
+    if task == "classification":
+        return {"error": float(np.mean(np.asarray(y) != np.asarray(predicted)))}
+    truth = np.asarray(y, dtype=float)
+    squares = float(np.mean((truth - predicted) ** 2))
+    variance = float(np.var(truth))
+    return {
+        "rmse": squares**0.5,
+        "r2": 1 - squares / variance if variance > 0 else float("nan"),
+    }
+
+
+def error_text(errors: Mapping[str, float]) -> str:
+    """Errors as they are told.
+
+    Parameters
+    ----------
+    errors : mapping of str to float
+        As :func:`errors_of` gives them.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from orfeon.cli.saved_models import error_text
+    >>> error_text({"error": 0.081}), error_text({"rmse": 2.5, "r2": 0.875})
+    ('8.10%', 'RMSE 2.5, R² 0.875')
+    """
+    if "error" in errors:
+        return f"{errors['error']:.2%}"
+    return f"RMSE {errors['rmse']:.4g}, R² {errors['r2']:.3f}"

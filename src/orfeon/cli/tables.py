@@ -1,0 +1,248 @@
+"""Tables that commands read: files and named data sets, whole or piece by piece."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orfeon.errors import UserError
+
+#: Rows of a piece.
+PIECE_ROWS = 20_000
+_HEAD_BYTES = 1 << 18
+
+
+class NamedTable(NamedTuple):
+    """A table, what it is called, and its target if it is known to have one."""
+
+    frame: Any
+    name: str
+    target: str | None
+    notes: tuple[str, ...]
+
+
+def names_a_file(where: str) -> bool:
+    """Whether an argument names a file, there or not, rather than a data set.
+
+    Parameters
+    ----------
+    where : str
+        What was given.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from orfeon.cli.tables import names_a_file
+    >>> names_a_file("wine.csv"), names_a_file("data/wine"), names_a_file("waveform")
+    (True, True, False)
+    """
+    from orfeon.datasets.sources import is_data_name
+
+    looks = where == "-" or is_data_name(where) or any(mark in where for mark in "/\\")
+    return looks or Path(where).expanduser().exists()
+
+
+def read_table(where: str, *, rows: int | None = None) -> NamedTable:
+    """Read a file, or a data set by its name.
+
+    Parameters
+    ----------
+    where : str
+        The path of a file, or the name of a data set.
+    rows : int, optional
+        Read a random sample of so many rows.
+
+    Returns
+    -------
+    NamedTable
+
+    Examples
+    --------
+    >>> from orfeon.cli.tables import read_table
+    >>> read_table("nowhere.csv")
+    Traceback (most recent call last):
+    ...
+    orfeon.errors.UserError: There is no file nowhere.csv...
+    """
+    from orfeon import datasets
+
+    if names_a_file(where):
+        path = Path(where).expanduser() if where != "-" else where
+        frame = datasets.read_file(path, rows=rows)
+        name = Path(where).name.split(".")[0]
+        return NamedTable(frame, name, None, tuple(frame.attrs.get("notes", ())))
+    found = datasets.load(where, rows=rows)
+    return NamedTable(found.frame, str(found.name), found.target_name, ())
+
+
+def target_of(table: NamedTable, given: str | None) -> str:
+    """The target: as given, or that of a named data set.
+
+    Parameters
+    ----------
+    table : NamedTable
+        What was read.
+    given : str or None
+        What the user says.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from orfeon.cli.tables import NamedTable, target_of
+    >>> target_of(NamedTable(None, "waveform", "class", ()), None)
+    'class'
+    """
+    target = given if given is not None else table.target
+    if target is None:
+        last = str(table.frame.columns[-1])
+        raise UserError(
+            f"--target is missing: name the column of {table.name} to predict. Its last column "
+            f"is {last!r}."
+        )
+    return target
+
+
+def read_pieces(where: str, as_words: frozenset[str] = frozenset()) -> Iterator[tuple[Any, float]]:
+    r"""Read a table piece by piece, so that a file of any size needs little memory.
+
+    Delimited text and Parquet are read so; other formats are read whole.
+
+    Parameters
+    ----------
+    where : str
+        The path of a file, or the name of a data set.
+    as_words : frozenset of str
+        Columns of delimited text whose cells are kept as they are written: categories and names
+        of rows. The types that a single piece suggests may be others than those of the whole.
+
+    Yields
+    ------
+    piece : pandas.DataFrame
+        At most 20 000 rows of text, or a batch of Parquet.
+    share : float
+        The share of the file that was read with it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from orfeon.cli.tables import read_pieces
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "a.csv"
+    ...     _ = path.write_text("code,u\n007,1.5\n")
+    ...     [piece.to_dict("list") for piece, _ in read_pieces(str(path), frozenset({"code"}))]
+    [{'code': ['007'], 'u': [1.5]}]
+    """
+    from orfeon.datasets.sources import open_source
+
+    if not names_a_file(where):
+        yield read_table(where).frame, 1.0
+        return
+    path = where if where == "-" else str(Path(where).expanduser())
+    with open_source(path) as source:
+        if source.format == "delimited":
+            yield from _text_pieces(source, as_words)
+        elif source.format == "parquet" and source.packing == "none":
+            yield from _parquet_pieces(source)
+        else:
+            yield read_table(where).frame, 1.0
+
+
+def _text_pieces(source: Any, as_words: frozenset[str]) -> Iterator[tuple[Any, float]]:
+    from orfeon.datasets.dialect import dialect_of, encoding_of, fallback_encoding
+
+    with source.open() as (stream, _):
+        head = stream.read(_HEAD_BYTES)
+    is_cut = len(head) == _HEAD_BYTES
+    encoding = encoding_of(head, cut=is_cut)
+    text = head.decode(encoding, errors="replace")
+    if is_cut:
+        text = text[: text.rfind("\n") + 1] or text
+    try:
+        dialect = dialect_of(text, encoding)
+    except UserError as error:
+        raise UserError(f"{source.name}: {error}.") from error
+    if encoding == "utf-8":
+        # Letters of another encoding may come far down the file, after some rows were answered.
+        other = _encoding_below(source, fallback_encoding)
+        dialect = dataclasses.replace(dialect, encoding=other or encoding)
+    yield from _parsed(source, dialect, as_words)
+
+
+def _encoding_below(source: Any, fallback: Any) -> str | None:
+    """The encoding of a file whose first letters are UTF-8 and later ones are not."""
+    import codecs
+
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with source.open() as (stream, _):
+        while block := stream.read(1 << 20):
+            try:
+                decoder.decode(block)
+            except UnicodeDecodeError as error:
+                return str(fallback(error.object[error.start : error.start + 1]))
+    return None
+
+
+def _parsed(source: Any, dialect: Any, as_words: frozenset[str]) -> Iterator[tuple[Any, float]]:
+    import pandas
+
+    from orfeon.datasets.dialect import MISSING_WORDS
+    from orfeon.datasets.sources import text_stream
+
+    settings: Mapping[str, Any] = {
+        "sep": dialect.delimiter,
+        "names": list(dialect.names),
+        "header": None,
+        "skiprows": dialect.n_skipped,
+        "index_col": False,
+        "decimal": dialect.decimal,
+        "na_values": list(MISSING_WORDS),
+        "skipinitialspace": True,
+        "low_memory": False,
+        "dtype": {name: str for name in dialect.names if name.strip() in as_words},
+        "chunksize": PIECE_ROWS,
+    }
+    with source.open() as (stream, file), _told(source):
+        text = text_stream(stream, dialect.encoding)
+        for piece in pandas.read_csv(text, **settings):
+            yield piece, min(1.0, file.tell() / max(source.size, 1))
+
+
+@contextlib.contextmanager
+def _told(source: Any) -> Iterator[None]:
+    """What pandas says of a broken table, as a sentence."""
+    import pandas
+
+    try:
+        yield
+    except pandas.errors.EmptyDataError:
+        return
+    except pandas.errors.ParserError as error:
+        raise UserError(f"{source.name} cannot be read as a table: {error}.") from error
+
+
+def _parquet_pieces(source: Any) -> Iterator[tuple[Any, float]]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise UserError(
+            f"{source.name} is a Parquet file: install orfeon[parquet] to read it."
+        ) from error
+    done = 0
+    try:
+        with parquet.ParquetFile(source.path) as file:
+            for batch in file.iter_batches(batch_size=PIECE_ROWS):
+                done += batch.num_rows
+                piece = pyarrow.Table.from_batches([batch]).to_pandas()
+                yield piece, done / max(file.metadata.num_rows, 1)
+    except pyarrow.ArrowException as error:
+        raise UserError(f"{source.name} cannot be read as Parquet: {error}.") from error
