@@ -1,0 +1,128 @@
+"""Why ensembles work: how much their members agree and err, and by how much they are right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from orfeon.inspection import kappa_error, margins
+from orfeon.study.report.content.standing import groups_of
+from orfeon.study.report.content.words import listed
+from orfeon.study.report.content_types import (
+    Axis,
+    Chart,
+    Line,
+    LineChart,
+    Mark,
+    Points,
+    ScatterPlot,
+    Section,
+)
+from orfeon.study.workbench.outcome import Showcase, StudyOutcome
+
+#: Pairs of members of a cloud, and steps of a distribution.
+_PAIRS, _STEPS = 600, 400
+
+
+def ensembles_section(outcome: StudyOutcome) -> Section | None:
+    """Kappa-error clouds and margins, on rows that the models have not seen.
+
+    Parameters
+    ----------
+    outcome : StudyOutcome
+        The study.
+
+    Returns
+    -------
+    Section or None
+        None for regression, without models to look at, or where none of them votes.
+    """
+    showcase = outcome.showcase
+    if showcase is None or outcome.task != "classification":
+        return None
+    groups = groups_of(outcome)
+    named = {
+        name: (outcome.candidate(name).title, groups[outcome.candidate(name).method])
+        for name in showcase.models
+    }
+    blocks = [*_clouds(outcome.seed, showcase, named), *_margins(showcase, named)]
+    if not blocks:
+        return None
+    text = [
+        "Members that err on different rows correct each other. These pictures are of one outer "
+        "fold: models trained on its training part, seen on its test part."
+    ]
+    return Section("ensembles", "Inside the ensembles", text, blocks)
+
+
+def _looked_at(showcase: Showcase, look: Callable[[Any], Any]) -> tuple[dict[str, Any], list[str]]:
+    """What is seen in each model, and the names of those whose members have no votes."""
+    found, without = {}, []
+    for name, model in showcase.models.items():
+        try:
+            found[name] = look(model)
+        except (TypeError, ValueError):
+            without.append(name)
+    return found, without
+
+
+def _without_text(without: list[str], named: dict[str, tuple[str, int]]) -> str:
+    if not without:
+        return ""
+    verb = "has" if len(without) == 1 else "have"
+    return f" Not shown: {listed(named[name][0] for name in without)}, which {verb} no votes."
+
+
+def _clouds(seed: int, showcase: Showcase, named: dict[str, tuple[str, int]]) -> list[Chart]:
+    def look(model: Any) -> Any:
+        return kappa_error(
+            model, showcase.X_test, showcase.y_test, max_pairs=_PAIRS, random_state=seed
+        )
+
+    found, without = _looked_at(showcase, look)
+    clouds = {name: cloud for name, cloud in found.items() if len(cloud)}
+    if not clouds:
+        return []
+    series = [
+        Points(named[name][0], cloud.kappa.tolist(), cloud.error.tolist(), group=named[name][1])
+        for name, cloud in clouds.items()
+    ]
+    marks = [
+        Mark(f"{named[name][0]}, mean", *cloud.centroid)
+        for name, cloud in clouds.items()
+        if np.isfinite(cloud.centroid).all()
+    ]
+    caption = (
+        "One point for each two members: their mean error, and kappa, by how much they agree "
+        "beyond chance. Low is accurate, left is diverse; an ensemble gains from both. At most "
+        f"{_PAIRS} pairs of each are drawn.{_without_text(without, named)}"
+    )
+    axes = Axis("Kappa: agreement of two members"), Axis("Mean error of the two", percent=True)
+    title = "How members agree, and how they err"
+    return [ScatterPlot(title, caption, *axes, series, marks=marks)]
+
+
+def _margins(showcase: Showcase, named: dict[str, tuple[str, int]]) -> list[Chart]:
+    found, without = _looked_at(
+        showcase, lambda model: margins(model, showcase.X_test, showcase.y_test)
+    )
+    series = []
+    for name, its in found.items():
+        values, shares = its.steps()
+        if not len(values):
+            continue
+        shown = np.unique(np.linspace(0, len(values) - 1, _STEPS).round().astype(int))
+        title, group = named[name]
+        series.append(Line(title, values[shown].tolist(), shares[shown].tolist(), group=group))
+    if not series:
+        return []
+    caption = (
+        "The margin of a row is the share of the votes for its class, less that for the wrong "
+        "class with most votes: 1 where all members are right, below 0 where the vote is wrong. "
+        "The curve tells the share of rows with at most this margin: at 0 it is the error of the "
+        f"vote, and the further right it stays, the surer the vote.{_without_text(without, named)}"
+    )
+    margin, share = Axis("Margin", low=-1.0, high=1.0), Axis("Share of rows", percent=True, low=0.0)
+    return [LineChart("Margins of the vote", caption, margin, share, series, steps=True)]

@@ -1,0 +1,191 @@
+"""The candidates side by side: their figures, their scores fold by fold, and the honest one."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from orfeon.study.report.content.measure import Measure
+from orfeon.study.report.content.standing import baseline_of, groups_of, has_failed, standings
+from orfeon.study.report.content.words import counted
+from orfeon.study.report.content_types import (
+    Box,
+    BoxPlot,
+    Cell,
+    Column,
+    Reference,
+    Section,
+    Table,
+)
+from orfeon.study.workbench.outcome import Candidate, StudyOutcome
+
+
+def methods_section(outcome: StudyOutcome) -> Section:
+    """The candidates, with intervals, ranks and tests, and their scores on all outer folds.
+
+    Parameters
+    ----------
+    outcome : StudyOutcome
+        The study.
+
+    Returns
+    -------
+    Section
+        A table and a box plot.
+    """
+    return Section(
+        "methods",
+        "Methods compared",
+        [
+            "Every candidate was trained and tested on the same folds. Less is better for every "
+            "measure. Candidates named “ordered” are the first members of an ensemble whose "
+            "members were put in order after training."
+        ],
+        [_table(outcome), _boxes(outcome)],
+    )
+
+
+def _table(outcome: StudyOutcome) -> Table:
+    measure = Measure.of(outcome)
+    others = [Measure.of(outcome, name) for name in outcome.metrics if name != outcome.metric]
+    columns = [
+        Column("Method"),
+        measure.column(is_estimate=True, note="mean over the folds, 95% interval"),
+        Column("Rank", "number", 1, note="mean over the folds; 1 is best"),
+        Column("Against the best", note="corrected resampled t-test at 0.05, Holm's correction"),
+        Column("p", "number", 3, note="after Holm's correction"),
+        *(other.column() for other in others),
+        Column("Members", "number", 0),
+        Column("Nodes", "number", 0, note="of all trees"),
+        Column("Training, s", "number", 2),
+        Column("1,000 rows, ms", "number", 1, note="time to predict them"),
+    ]
+    found = standings(outcome)
+    rows: list[list[Cell]] = []
+    for candidate in outcome.candidates:
+        standing = found[candidate.name]
+        rows.append(
+            [
+                candidate.title,
+                _estimate(candidate, outcome.metric),
+                None if standing.word == "failed" else candidate.rank,
+                standing.word,
+                standing.adjusted,
+                *(candidate.mean(other.name) for other in others),
+                candidate.members,
+                candidate.nodes,
+                candidate.fit_seconds,
+                1000.0 * candidate.predict_seconds,
+            ]
+        )
+    chosen = [i for i, c in enumerate(outcome.candidates) if c.name == outcome.chosen]
+    caption = (
+        f"Means over {counted(outcome.n_outer, 'outer fold')}; the model of the study is "
+        "highlighted. Intervals and tests allow for folds that share training rows (Nadeau and "
+        "Bengio 2003). The best of many means is too good to be true: the figure to report is the "
+        "expected one of the summary."
+    )
+    return Table("All candidates", caption, columns, rows, chosen, sorted_by=1)
+
+
+def _estimate(candidate: Candidate, metric: str) -> Cell:
+    mean = candidate.mean(metric)
+    low, high = candidate.interval
+    if not math.isfinite(mean):
+        return None
+    return (mean, max(low, 0.0) if math.isfinite(low) else low, high)
+
+
+def _boxes(outcome: StudyOutcome) -> BoxPlot:
+    measure, groups = Measure.of(outcome), groups_of(outcome)
+    labels = fold_labels(outcome)
+    baseline = baseline_of(outcome)
+    shown = [c for c in outcome.candidates if not has_failed(c, outcome.metric)]
+    series = [
+        Box(
+            candidate.title, candidate.scores[outcome.metric].tolist(), labels,
+            groups[candidate.method],
+            hidden=candidate is baseline and len(shown) > 1,
+            highlight=candidate.name == outcome.chosen,
+        )
+        for candidate in shown
+    ]  # fmt: skip
+    caption = "One point for each outer fold."
+    if baseline is not None and len(shown) > 1:
+        caption += " The baseline is hidden at first: its button shows it."
+    mean = outcome.honest.mean(outcome.metric)
+    references = [Reference("expected of the choice", mean)] if math.isfinite(mean) else []
+    title = f"{measure.label} on the outer folds"
+    return BoxPlot(title, caption, measure.axis(), series, references)
+
+
+def fold_labels(outcome: StudyOutcome) -> list[str]:
+    """What each outer fold is called.
+
+    Parameters
+    ----------
+    outcome : StudyOutcome
+        The study.
+
+    Returns
+    -------
+    list of str
+        One for each outer fold.
+    """
+    numbers = range(len(outcome.honest.chosen))
+    if outcome.configuration.get("design") == "splits":
+        return [f"split {number + 1}" for number in numbers]
+    return [
+        f"repetition {number // outcome.n_folds + 1}, fold {number % outcome.n_folds + 1}"
+        for number in numbers
+    ]
+
+
+def honest_section(outcome: StudyOutcome) -> Section:
+    """Why the expected figure is not that of the best candidate, and what was chosen where.
+
+    Parameters
+    ----------
+    outcome : StudyOutcome
+        The study.
+
+    Returns
+    -------
+    Section
+        A text and a table.
+    """
+    measure, honest = Measure.of(outcome), outcome.honest
+    expected, naive = honest.mean(outcome.metric), outcome.best.mean(outcome.metric)
+    text = [
+        "Who tries many methods and reports the best score, reports luck as well. Here the choice "
+        "was made again inside each training part, by folds of its own, and the candidate chosen "
+        "there was judged on rows that the choice had not seen. The mean of these judgements is "
+        "what the whole procedure, choice included, can be expected to do.",
+        f"The expected {measure.title} is {measure.text(expected)}; the mean of "
+        f"{outcome.best.title} over the same folds is {measure.text(naive)}. {_optimism(measure, expected - naive)}",
+    ]
+    rows: list[list[Cell]] = []
+    scores = honest.scores[outcome.metric]
+    for name, times in Counter(honest.chosen).most_common():
+        own = [score for score, it in zip(scores, honest.chosen, strict=True) if it == name]
+        rows.append([outcome.candidate(name).title, times, sum(own) / len(own)])
+    columns = [
+        Column("Chosen"),
+        Column("Folds", "number", 0),
+        measure.column(note="mean on the folds where it was chosen"),
+    ]
+    chosen = [i for i, row in enumerate(rows) if row[0] == outcome.best.title]
+    caption = f"On each of {counted(len(honest.chosen), 'outer fold')} one candidate was chosen."
+    table = Table("What was chosen", caption, columns, rows, chosen, 1, descending=True)
+    return Section("honest", "The expected figure", text, [table])
+
+
+def _optimism(measure: Measure, gap: float) -> str:
+    if not math.isfinite(gap) or measure.text(abs(gap)) == measure.text(0.0):
+        return "The choice cost nothing that could be measured."
+    if gap > 0:
+        return f"The difference, {measure.difference_text(gap)}, is what choosing by luck is worth."
+    return (
+        f"The choice inside did {measure.difference_text(gap)} better by chance: there is no sign "
+        "of luck in the choice."
+    )

@@ -1,0 +1,149 @@
+"""How candidates stand against the best one, all of them being compared at once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from orfeon.study.statistics import corrected_resampled_t_test, holm
+from orfeon.study.workbench.choice import BASELINE
+from orfeon.study.workbench.outcome import Candidate, StudyOutcome
+
+#: Level of significance, for all candidates together.
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a candidate stands.
+
+    Parameters
+    ----------
+    word : {"best", "not told apart", "worse", "unknown", "failed"}
+        Against the candidate with the best mean.
+    adjusted : float or None
+        P-value after Holm's correction; None where there is none.
+
+    Examples
+    --------
+    >>> from orfeon.study.report.content.standing import Standing
+    >>> Standing("worse", 0.012).word
+    'worse'
+    """
+
+    word: str
+    adjusted: float | None = None
+
+
+def has_failed(candidate: Candidate, metric: str) -> bool:
+    """Whether a candidate could not be fitted on some fold.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        The candidate.
+    metric : str
+        The measure that counts.
+
+    Returns
+    -------
+    bool
+        Then it has no mean.
+    """
+    return not math.isfinite(candidate.mean(metric))
+
+
+def standings(outcome: StudyOutcome) -> dict[str, Standing]:
+    """How all candidates stand against the best.
+
+    Parameters
+    ----------
+    outcome : StudyOutcome
+        The study.
+
+    Returns
+    -------
+    dict of str to Standing
+        By name. Candidates are worse where the corrected resampled t-test says so at 0.05, after
+        Holm's correction for as many tests as there are candidates.
+    """
+    found = {
+        candidate.name: Standing("failed" if has_failed(candidate, outcome.metric) else "unknown")
+        for candidate in outcome.candidates
+    }
+    tested = {
+        candidate.name: candidate.p_versus_best
+        for candidate in outcome.candidates
+        if candidate.p_versus_best is not None
+        and math.isfinite(candidate.p_versus_best)
+        and found[candidate.name].word != "failed"
+    }
+    if tested:
+        adjusted = holm(list(tested.values()), alpha=LEVEL).adjusted
+        for name, p_value in zip(tested, adjusted, strict=True):
+            word = "worse" if p_value <= LEVEL else "not told apart"
+            found[name] = Standing(word, p_value)
+    best = outcome.candidates[0]
+    if found[best.name].word != "failed":
+        found[best.name] = Standing("best")
+    return found
+
+
+def compared(
+    outcome: StudyOutcome, one: Candidate, other: Candidate
+) -> tuple[float, float, float, float] | None:
+    """The difference of two candidates in the measure that counts.
+
+    Parameters
+    ----------
+    outcome : StudyOutcome
+        The study.
+    one, other : Candidate
+        The candidates.
+
+    Returns
+    -------
+    tuple of float or None
+        The first minus the second, ends of its 95% interval and p-value, by the corrected
+        resampled t-test; None with fewer than two folds, or where one failed.
+    """
+    first, second = one.scores[outcome.metric], other.scores[outcome.metric]
+    if len(first) < 2 or has_failed(one, outcome.metric) or has_failed(other, outcome.metric):
+        return None
+    n_train, n_test = max(round(outcome.n_train), 1), max(round(outcome.n_test), 1)
+    test = corrected_resampled_t_test(first, second, n_train=n_train, n_test=n_test)
+    return (test.mean_difference, *test.interval(0.95), test.p_value)
+
+
+def baseline_of(outcome: StudyOutcome) -> Candidate | None:
+    """The candidate that others must beat.
+
+    Parameters
+    ----------
+    outcome : StudyOutcome
+        The study.
+
+    Returns
+    -------
+    Candidate or None
+        None if it did not take part, or failed.
+    """
+    found = [c for c in outcome.candidates if c.name == BASELINE]
+    return found[0] if found and not has_failed(found[0], outcome.metric) else None
+
+
+def groups_of(outcome: StudyOutcome) -> dict[str, int]:
+    """Numbers of the colours of methods, the same in all charts.
+
+    Parameters
+    ----------
+    outcome : StudyOutcome
+        The study.
+
+    Returns
+    -------
+    dict of str to int
+        By name of the method, the method of the final model first.
+    """
+    names = [outcome.best.method, *(candidate.method for candidate in outcome.candidates)]
+    return {name: number for number, name in enumerate(dict.fromkeys(names))}

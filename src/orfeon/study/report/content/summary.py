@@ -1,0 +1,293 @@
+"""The answer in plain words: what was asked, what won, how sure, by how much, at what cost."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from orfeon.study.report.content.measure import Measure
+from orfeon.study.report.content.standing import baseline_of, compared, has_failed, standings
+from orfeon.study.report.content.words import counted, duration, listed, p_value_text, short
+from orfeon.study.workbench.outcome import Candidate, StudyOutcome
+
+#: Test examples of a fold below which its score says little.
+_FEW = 30
+
+
+def summary(outcome: StudyOutcome) -> list[str]:
+    """The paragraphs of the summary.
+
+    Parameters
+    ----------
+    outcome : StudyOutcome
+        The study.
+
+    Returns
+    -------
+    list of str
+        The answer first.
+    """
+    measure = Measure.of(outcome)
+    found = [
+        _answer(outcome, measure),
+        _question(outcome),
+        _certainty(outcome, measure),
+        _cost(outcome),
+        _pruning(outcome, measure),
+        _left_out(outcome),
+    ]
+    return [paragraph for paragraph in found if paragraph]
+
+
+def _answer(outcome: StudyOutcome, measure: Measure) -> str:
+    honest, best = outcome.honest, outcome.best
+    said = f"{_article(measure.title)} of about {measure.text(honest.mean(outcome.metric))}"
+    if all(map(math.isfinite, honest.interval)):
+        said += f" (95% interval {measure.range_text(*honest.interval)})"
+    return (
+        f"On new rows like these, expect {said} in predicting {short(outcome.target)!r}. "
+        f"The model is {best.title}: {best.idea}."
+    )
+
+
+def _article(title: str) -> str:
+    return ("an " if title[0] in "aeiou" else "a ") + title
+
+
+def _question(outcome: StudyOutcome) -> str:
+    methods = len({candidate.method for candidate in outcome.candidates})
+    n_pruned = sum(candidate.keep is not None for candidate in outcome.candidates)
+    table = (
+        f"{counted(outcome.n_studied, 'row')} of {short(outcome.name)} with "
+        f"{counted(outcome.n_attributes, 'attribute')}"
+    )
+    if outcome.classes:
+        table += f" and {counted(len(outcome.classes), 'class', 'classes')}"
+    pruned = f", and {n_pruned} times a share of their ordered members," if n_pruned else ""
+    said = (
+        f"{counted(methods, 'method')}{pruned} were compared on {table}. Each was trained "
+        f"{counted(outcome.n_outer, 'time')} on about {counted(outcome.n_train, 'row')} and tested "
+        f"on {round(outcome.n_test):,} others ({_design(outcome)})."
+    )
+    if outcome.n_studied < outcome.n_rows:
+        said += (
+            f" The comparison used {outcome.n_studied:,} of {outcome.n_rows:,} rows; the model "
+            "was trained on all of them."
+        )
+    return said
+
+
+def _design(outcome: StudyOutcome) -> str:
+    if outcome.configuration.get("design") == "splits":
+        return "random splits"
+    repetitions = outcome.n_outer / outcome.n_folds
+    if repetitions <= 1:
+        return f"{outcome.n_folds}-fold cross-validation"
+    return f"{outcome.n_folds}-fold cross-validation, repeated {repetitions:.3g} times"
+
+
+def _certainty(outcome: StudyOutcome, measure: Measure) -> str:
+    best, said = outcome.best, []
+    mean = best.mean(outcome.metric)
+    baseline = baseline_of(outcome)
+    if baseline is not None and baseline.name != best.name:
+        level = baseline.mean(outcome.metric)
+        if level > mean:
+            said.append(
+                f"A guess without looking at any attribute has {measure.text(level)}: "
+                f"{best.title} is {measure.difference_text(level - mean)} better."
+            )
+    rival = _rival(outcome)
+    if rival is not None:
+        said.append(_against(outcome, measure, best, rival))
+    words = Counter(standing.word for standing in standings(outcome).values())
+    others = words["worse"] + words["not told apart"]
+    if others:
+        said.append(
+            f"Of the other {others}, {words['worse']} {_are(words['worse'])} clearly worse than "
+            f"the best and {words['not told apart']} cannot be told apart from it (corrected "
+            "resampled t-tests at 0.05, Holm's correction)."
+        )
+    return " ".join(said)
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _rival(outcome: StudyOutcome) -> Candidate | None:
+    """The best candidate of another method than the chosen one."""
+    baseline = baseline_of(outcome)
+    for candidate in outcome.candidates:
+        is_other = candidate.method != outcome.best.method and candidate is not baseline
+        if is_other and not has_failed(candidate, outcome.metric):
+            return candidate
+    return None
+
+
+def _against(outcome: StudyOutcome, measure: Measure, best: Candidate, rival: Candidate) -> str:
+    gap = rival.mean(outcome.metric) - best.mean(outcome.metric)
+    name = f"The best of the other methods, {rival.title},"
+    found = compared(outcome, best, rival)
+    if measure.text(gap) == measure.text(0.0):
+        return f"{name} does as well."
+    side = "behind" if gap > 0 else "ahead"
+    said = f"{name} is {measure.difference_text(gap)} {side}"
+    if found is None:
+        return said + "."
+    verdict = "more than chance explains" if found[3] <= 0.05 else "which may be chance"
+    return f"{said}, {verdict} ({p_value_text(found[3])})."
+
+
+def _cost(outcome: StudyOutcome) -> str:
+    best, said = outcome.best, ""
+    if math.isfinite(best.members) and best.members > 1:
+        said = f"The model has {counted(best.members, 'member')}"
+        if math.isfinite(best.nodes):
+            said += f" with {counted(best.nodes, 'node')} in all"
+        said += ". "
+    said += f"Training takes {duration(best.fit_seconds)}"
+    if math.isfinite(best.predict_seconds):
+        said += f", the prediction of 1,000 rows {duration(best.predict_seconds)}"
+    return said + "."
+
+
+def _pruning(outcome: StudyOutcome, measure: Measure) -> str:
+    """What pruning does for the method whose pruned members do best."""
+    pruned = [
+        candidate
+        for candidate in outcome.candidates
+        if candidate.keep is not None and not has_failed(candidate, outcome.metric)
+    ]
+    if not pruned:
+        return ""
+    part = outcome.best if outcome.best.keep is not None else pruned[0]
+    share = 100 * (part.keep or 0.0)
+    whole = outcome.candidate(part.method)
+    if has_failed(whole, outcome.metric):
+        return ""
+    gap = part.mean(outcome.metric) - whole.mean(outcome.metric)
+    if measure.text(gap) == measure.text(0.0):
+        effect = f"the {measure.title} stays {measure.text(part.mean(outcome.metric))}"
+    else:
+        verb = "falls" if gap < 0 else "rises"
+        effect = (
+            f"the {measure.title} {verb} from {measure.text(whole.mean(outcome.metric))} to "
+            f"{measure.text(part.mean(outcome.metric))}"
+        )
+    said = (
+        f"Ordered and cut to {share:g}%, {whole.title} keeps {round(part.members):,} of "
+        f"{round(whole.members):,} members: {effect}"
+    )
+    speed = whole.predict_seconds / part.predict_seconds if part.predict_seconds else math.nan
+    if math.isfinite(speed) and speed >= 1.05:
+        said += f", and prediction is {speed:.1f} times as fast"
+    return said + "."
+
+
+def _left_out(outcome: StudyOutcome) -> str:
+    said = []
+    n_rows = outcome.profile.n_rows - outcome.n_rows
+    if n_rows > 0:
+        said.append(f"{counted(n_rows, 'row')} without a value of the target")
+    used = {*outcome.preparation.columns, outcome.target}
+    left = [column for column in outcome.profile.columns if column.name not in used]
+    if left:
+        names = [f"{short(column.name, 30)} ({column.kind})" for column in left]
+        noun = "column" if len(left) == 1 else "columns"
+        said.append(f"the {noun} {listed(names, most=8)}")
+    return f"Left out of the data: {listed(said)}." if said else ""
+
+
+def facts(outcome: StudyOutcome) -> list[tuple[str, str]]:
+    """Key figures.
+
+    Parameters
+    ----------
+    outcome : StudyOutcome
+        The study.
+
+    Returns
+    -------
+    list of (str, str)
+        Names and values.
+    """
+    measure, best = Measure.of(outcome), outcome.best
+    found = [(f"Expected {measure.title}", measure.text(outcome.honest.mean(outcome.metric)))]
+    if all(map(math.isfinite, outcome.honest.interval)):
+        found.append(("95% interval", measure.range_text(*outcome.honest.interval)))
+    found.append(("Model", best.title))
+    baseline = baseline_of(outcome)
+    if baseline is not None:
+        found.append(("Baseline", measure.text(baseline.mean(outcome.metric))))
+    found += [
+        ("Rows", f"{outcome.n_rows:,}"),
+        ("Attributes", f"{outcome.n_attributes:,}"),
+        ("Fits", f"{outcome.n_runs:,} in {duration(outcome.seconds)}"),
+    ]
+    if math.isfinite(best.predict_seconds):
+        found.append(("Prediction of 1,000 rows", duration(best.predict_seconds)))
+    return found
+
+
+def warnings(outcome: StudyOutcome) -> list[str]:
+    """What the reader must know before believing the figures.
+
+    Parameters
+    ----------
+    outcome : StudyOutcome
+        The study.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
+    measure, said = Measure.of(outcome), []
+    if outcome.n_outer < 2:
+        said.append("There is one outer fold only: nothing can be said about how sure this is.")
+    elif outcome.n_outer < outcome.n_folds:
+        said.append(
+            f"Only {outcome.n_outer} of {outcome.n_folds} folds were finished: not every row was "
+            "tested. The same command goes on where it stopped."
+        )
+    if outcome.n_test < _FEW:
+        said.append(f"Test sets have about {round(outcome.n_test)} rows: their scores are rough.")
+    said += _about_the_choice(outcome, measure)
+    failed = [c.title for c in outcome.candidates if has_failed(c, outcome.metric)]
+    if failed:
+        said.append(f"These failed on some fold, and take no part: {listed(failed, most=10)}.")
+    if outcome.profile.n_duplicates:
+        said.append(
+            f"{outcome.profile.n_duplicates:,} of {outcome.profile.n_rows:,} rows repeat an "
+            "earlier one: copies can be both learnt from and tested on, which flatters every method."
+        )
+    return said
+
+
+def _about_the_choice(outcome: StudyOutcome, measure: Measure) -> list[str]:
+    said = []
+    baseline = baseline_of(outcome)
+    if baseline is not None and outcome.chosen != baseline.name:
+        found = compared(outcome, outcome.best, baseline)
+        level = baseline.mean(outcome.metric)
+        if outcome.best.mean(outcome.metric) >= level:
+            said.append(
+                f"No method does better than a guess without any attribute, which has "
+                f"{measure.text(level)}: these attributes say nothing that could be found."
+            )
+        elif found is not None and found[3] > 0.05:
+            said.append(
+                "The model is not clearly better than a guess without any attribute "
+                f"({p_value_text(found[3])})."
+            )
+    methods = Counter(name.partition("@")[0] for name in outcome.honest.chosen)
+    if len(outcome.honest.chosen) > 1 and len(methods) > 1:
+        most = methods.most_common(1)[0][1]
+        if most <= len(outcome.honest.chosen) / 2:
+            said.append(
+                f"The folds do not agree on a method: {len(methods)} different ones were chosen on "
+                f"{len(outcome.honest.chosen)} of them. The order of the table may change with "
+                "other data."
+            )
+    return said
