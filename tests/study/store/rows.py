@@ -15,6 +15,7 @@ import pytest
 from orfeon.study.store import RunRow
 
 SCRIPTS = Path(__file__).parent / "scripts"
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def make_row(key: str, seed: int = 0, **result: Any) -> RunRow:
@@ -32,18 +33,34 @@ def make_row(key: str, seed: int = 0, **result: Any) -> RunRow:
     )
 
 
+class Script:
+    """A script beside these tests that is running."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+        )
+
+    def finish(self) -> Any:
+        """What it printed, as JSON."""
+        output, errors = self._process.communicate(timeout=120)
+        assert self._process.returncode == 0, errors
+        return json.loads(output)
+
+
+def start_script(name: str, *arguments: object, prefix: tuple[str, ...] = ()) -> Script:
+    """Start a script beside these tests."""
+    return Script([*prefix, sys.executable, str(SCRIPTS / name), *map(str, arguments)])
+
+
 def run_script(name: str, *arguments: object, prefix: tuple[str, ...] = ()) -> Any:
     """What a script beside these tests prints, as JSON."""
-    done = subprocess.run(
-        [*prefix, sys.executable, str(SCRIPTS / name), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return start_script(name, *arguments, prefix=prefix).finish()
 
 
 def private_mounts() -> tuple[str, ...]:
