@@ -53,11 +53,11 @@ def test_nothing_given_shows_the_help_and_is_a_mistake(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["warmpu"], "orfeon: error: there is no command 'warmpu', did you mean 'warmup'?"),
-        (["--versoin"], "orfeon: error: there is no option '--versoin', did you mean '--version'?"),
+        (["warmpu"], "orfeon: error: there is no command 'warmpu' (did you mean 'warmup'?)."),
+        (["--versoin"], "orfeon: error: there is no option '--versoin' (did you mean '--version'?)."),
         (
             ["warmup", "--familly", "trees"],
-            "orfeon warmup: error: there is no option '--familly', did you mean '--family'?",
+            "orfeon warmup: error: there is no option '--familly' (did you mean '--family'?).",
         ),
         (["warmup", "trees"], "orfeon warmup: error: there is one argument too many: 'trees'."),
         (["warmup", "--fam", "trees"], "orfeon warmup: error: there is no option '--fam'"),

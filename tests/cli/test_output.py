@@ -92,5 +92,5 @@ def test_sizes_and_lists_and_near_names():
     assert words.listed([]) == ""
     assert words.listed(["a", "b"], "or") == "a or b"
     assert words.nearest_names("Random-Forest", ["random_forest"]) == (
-        ", did you mean 'random_forest'?"
+        " (did you mean 'random_forest'?)"
     )

@@ -25,13 +25,13 @@ def nearest_names(name: str, names: Iterable[str], n: int = 3) -> str:
     Returns
     -------
     str
-        Starts with a comma; empty when none is near.
+        In parentheses, with a blank before; empty when none is near.
 
     Examples
     --------
     >>> from orfeon.cli.words import nearest_names
     >>> nearest_names("baging", ["bagging", "boosting", "stacking"])
-    ", did you mean 'bagging'?"
+    " (did you mean 'bagging'?)"
     >>> nearest_names("xyz", ["bagging", "boosting"])
     ''
     """
@@ -39,7 +39,7 @@ def nearest_names(name: str, names: Iterable[str], n: int = 3) -> str:
     near = difflib.get_close_matches(str(name).casefold(), list(known), n=n)
     if not near:
         return ""
-    return f", did you mean {listed([repr(known[key]) for key in near], 'or')}?"
+    return f" (did you mean {listed([repr(known[key]) for key in near], 'or')}?)"
 
 
 def listed(words: Iterable[str], last: str = "and") -> str:

@@ -1,0 +1,197 @@
+"""Files of predictions, written piece by piece: CSV, JSON lines, Parquet.
+
+A file appears under its name when all of it is on the disk; until then what was there stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol, TextIO
+
+from orfeon.cli.output import plain_value
+from orfeon.cli.words import nearest_names
+from orfeon.errors import UserError
+
+#: Formats and the endings of names that ask for them.
+ENDINGS = {
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+FORMATS = ("csv", "jsonl", "parquet")
+
+
+class Writer(Protocol):
+    """Takes pieces of a table, one after the other."""
+
+    def write(self, piece: Any) -> None:
+        """Write some more rows.
+
+        Parameters
+        ----------
+        piece : pandas.DataFrame
+        """
+
+
+def format_of(path: Path | None, given: str | None) -> str:
+    """The format of a file of predictions.
+
+    Parameters
+    ----------
+    path : pathlib.Path or None
+        The file; None for standard output.
+    given : str or None
+        What the user asks for, whatever the name.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from orfeon.cli.prediction_files import format_of
+    >>> format_of(Path("out.csv.gz"), None), format_of(Path("out.txt"), "jsonl")
+    ('csv', 'jsonl')
+    """
+    if path is None or given is not None:
+        if path is None and given == "parquet":
+            raise UserError("--format parquet needs a file: name it with -o.")
+        return given or "csv"
+    plain = path.name.lower().removesuffix(".gz")
+    ending = Path(plain).suffix
+    if ending not in ENDINGS:
+        near = nearest_names(ending, ENDINGS) if ending else ""
+        raise UserError(
+            f"-o {path}: what to write is not clear from the name{near}. End it in .csv, .jsonl "
+            "or .parquet (.csv.gz is packed), or say --format."
+        )
+    return ENDINGS[ending]
+
+
+@contextlib.contextmanager
+def open_predictions(path: Path | None, form: str) -> Iterator[Writer]:
+    """A file of predictions, to be written piece by piece.
+
+    Parameters
+    ----------
+    path : pathlib.Path or None
+        The file; None for standard output.
+    form : str
+        "csv", "jsonl" or "parquet".
+
+    Yields
+    ------
+    Writer
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from orfeon.cli.prediction_files import open_predictions
+    >>> with open_predictions(None, "csv") as file:
+    ...     file.write(pandas.DataFrame({"prediction": ["a"]}))
+    ...     file.write(pandas.DataFrame({"prediction": ["b"]}))
+    prediction
+    a
+    b
+    """
+    if path is None:
+        with contextlib.suppress(AttributeError, ValueError):
+            sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        yield _text_writer(sys.stdout, form)
+        return
+    with _draft(path) as draft:
+        if form == "parquet":
+            with contextlib.closing(_ParquetWriter(draft)) as writer:
+                yield writer
+        else:
+            with _text_file(draft, is_packed=path.name.lower().endswith(".gz")) as stream:
+                yield _text_writer(stream, form)
+
+
+@contextlib.contextmanager
+def _draft(path: Path) -> Iterator[Path]:
+    """A file beside the one to be written, which takes its place in the end."""
+    target = Path(os.path.realpath(path))
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    try:
+        yield draft
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _text_file(path: Path, *, is_packed: bool) -> Iterator[TextIO]:
+    with path.open("wb") as file, contextlib.ExitStack() as stack:
+        binary: Any = file
+        if is_packed:
+            binary = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
+        text = io.TextIOWrapper(binary, encoding="utf-8", newline="", write_through=False)
+        try:
+            yield text
+            text.flush()
+        finally:
+            with contextlib.suppress(OSError, ValueError):
+                text.detach()
+
+
+def _text_writer(stream: TextIO, form: str) -> Any:
+    return {"csv": _CsvWriter, "jsonl": _LinesWriter}[form](stream)
+
+
+class _CsvWriter:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._has_header = False
+
+    def write(self, piece: Any) -> None:
+        piece.to_csv(self._stream, index=False, header=not self._has_header, lineterminator="\n")
+        self._has_header = True
+
+
+class _LinesWriter:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, piece: Any) -> None:
+        lines = (
+            json.dumps(plain_value(row), ensure_ascii=False) for row in piece.to_dict("records")
+        )
+        self._stream.write("".join(f"{line}\n" for line in lines))
+
+
+class _ParquetWriter:
+    """The types of the columns are those of the first piece."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError as error:
+            raise UserError("Parquet cannot be written: install orfeon[parquet].") from error
+        self._path = path
+        self._writer: Any = None
+
+    def write(self, piece: Any) -> None:
+        import pyarrow
+        from pyarrow import parquet
+
+        schema = None if self._writer is None else self._writer.schema
+        table = pyarrow.Table.from_pandas(piece, schema=schema, preserve_index=False)
+        if self._writer is None:
+            self._writer = parquet.ParquetWriter(self._path, table.schema)
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
