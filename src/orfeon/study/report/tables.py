@@ -55,7 +55,7 @@ def table_html(table: Table, label: str) -> str:
 
 def _head(table: Table, j: int) -> str:
     column = table.columns[j]
-    kind = "text" if column.kind == "text" else "number"
+    kind = {"text": "text", "estimate": "estimates"}.get(column.kind, "number")
     order = ""
     if table.sorted_by == j:
         order = f' aria-sort="{"descending" if table.descending else "ascending"}"'
@@ -96,12 +96,21 @@ def _cell(column: Column, cell: Cell, span: tuple[float, float], *, first: bool)
     elif column.kind == "estimate" and None not in parts:
         ends = f"{texts[1].rstrip('%')} to {texts[2]}"
         inner = (
-            f'<span class="estimate" title="{ends}">{texts[0]}'
+            f'<span class="estimate" title="{ends}"><b>{texts[0]}</b>'
             f'<span class="unseen">, {ends}</span>{_whisker(parts, span)}</span>'
         )
     else:
-        inner = texts[0]
-    return f'<{tag} class="number" data-value="{values}">{inner}</{close}>'
+        inner = _never_zero(parts[0], column, texts[0])
+    look = "estimates" if column.kind == "estimate" else "number"
+    return f'<{tag} class="{look}" data-value="{values}">{inner}</{close}>'
+
+
+def _never_zero(value: Number, column: Column, text: str) -> str:
+    """A small number is not shown as none: a p-value of 0.0001 is "<0.001"."""
+    small = 10.0**-column.decimals
+    if value is None or column.kind != "number" or not 0 < value < small / 2:
+        return text
+    return f"&lt;{shown(small, column.decimals)}"
 
 
 def _span(rows: Sequence[Sequence[Cell]], j: int) -> tuple[float, float]:
@@ -117,9 +126,9 @@ def _whisker(parts: Sequence[Number], span: tuple[float, float]) -> str:
     """A small picture of an estimate and its interval, on a scale that the column shares."""
     low, high = span
     width = (high - low) or 1.0
-    value, left, right = (3 + 74 * ((part or 0.0) - low) / width for part in parts)
+    value, left, right = (4 + 112 * ((part or 0.0) - low) / width for part in parts)
     return (
-        '<svg class="whisker" viewBox="0 0 80 12" width="80" height="12" aria-hidden="true">'
+        '<svg class="whisker" viewBox="0 0 120 12" width="120" height="12" aria-hidden="true">'
         f'<path d="M{left:.1f} 6H{right:.1f}M{left:.1f} 3.5v5M{right:.1f} 3.5v5"/>'
         f'<circle cx="{value:.1f}" cy="6" r="3"/></svg>'
     )

@@ -51,7 +51,8 @@
   const clip = (text, room, size, weight) => {
     let letters = Array.from(String(text).slice(0, 400).replace(/\s+/g, " "));
     if (text.length <= 400 && widthOf(letters.join(""), size, weight) <= room) return letters.join("");
-    let low = 0, high = letters.length;
+    let low = 0,
+      high = letters.length;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
       if (widthOf(letters.slice(0, middle).join("") + "…", size, weight) <= room) low = middle;
@@ -71,7 +72,8 @@
     if (!known(value)) return "–";
     const number = percent ? 100 * value : value;
     if (!known(decimals)) {
-      decimals = Number.isInteger(number) ? 0
+      decimals = Number.isInteger(number)
+        ? 0
         : Math.min(12, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(number)))));
     }
     let [whole, rest] = Math.abs(number).toFixed(decimals).split(".");
@@ -84,7 +86,8 @@
     known(low) && known(high) ? `${text} (${say(low).replace("%", "")} to ${say(high)})` : text;
 
   const quantile = (sorted, share) => {
-    const place = (sorted.length - 1) * share, below = Math.floor(place);
+    const place = (sorted.length - 1) * share,
+      below = Math.floor(place);
     const next = sorted[Math.min(below + 1, sorted.length - 1)];
     return sorted[below] + (place - below) * (next - sorted[below]);
   };
@@ -99,10 +102,16 @@
     (r) => `M0 ${-1.15 * r}L${1.1 * r} ${0.8 * r}H${-1.1 * r}z`,
     (r) => `M0 ${-1.25 * r}L${1.1 * r} 0L0 ${1.25 * r}L${-1.1 * r} 0z`,
     (r) => `M0 ${1.15 * r}L${1.1 * r} ${-0.8 * r}H${-1.1 * r}z`,
-    (r) => { const a = 0.4 * r, b = 1.1 * r - a;
-      return `M${-a} ${-a - b}h${2 * a}v${b}h${b}v${2 * a}h${-b}v${b}h${-2 * a}v${-b}h${-b}v${-2 * a}h${b}z`; },
-    (r) => { const a = 0.5 * r, b = 1.05 * r;
-      return `M0 ${-a}L${b - a} ${-b}L${b} ${a - b}L${a} 0L${b} ${b - a}L${b - a} ${b}L0 ${a}L${a - b} ${b}L${-b} ${b - a}L${-a} 0L${-b} ${a - b}L${a - b} ${-b}z`; },
+    (r) => {
+      const a = 0.4 * r,
+        b = 1.1 * r - a;
+      return `M${-a} ${-a - b}h${2 * a}v${b}h${b}v${2 * a}h${-b}v${b}h${-2 * a}v${-b}h${-b}v${-2 * a}h${b}z`;
+    },
+    (r) => {
+      const a = 0.5 * r,
+        b = 1.05 * r;
+      return `M0 ${-a}L${b - a} ${-b}L${b} ${a - b}L${a} 0L${b} ${b - a}L${b - a} ${b}L0 ${a}L${a - b} ${b}L${-b} ${b - a}L${-a} 0L${-b} ${a - b}L${a - b} ${-b}z`;
+    },
   ];
   const lookOf = (group) => {
     const shifted = (group + Math.floor(group / N_LOOKS)) % N_LOOKS;
@@ -114,51 +123,80 @@
   // -- scales ------------------------------------------------------------------------------------
 
   const stepFor = (span, most) => {
-    const rough = span / Math.max(1, most), power = 10 ** Math.floor(Math.log10(rough));
+    const rough = span / Math.max(1, most),
+      power = 10 ** Math.floor(Math.log10(rough));
     return power * [1, 2, 2.5, 5, 10].find((step) => step * power >= rough * (1 - 1e-9));
   };
   const linearScale = (axis, values, most, zero) => {
     let low = known(axis.low) ? axis.low : least(values);
     let high = known(axis.high) ? axis.high : greatest(values);
     if (!(low <= high)) [low, high] = values.length ? [Math.min(low, high), Math.max(low, high)] : [0, 1];
-    if (zero) { low = Math.min(0, low); high = Math.max(0, high); }
+    if (zero) {
+      low = Math.min(0, low);
+      high = Math.max(0, high);
+    }
     if (high - low < 1e-12 * Math.max(1, Math.abs(high))) {
       const around = Math.abs(high) * 0.1 || 1;
-      low -= around; high += around;
+      low -= around;
+      high += around;
     }
     const step = stepFor(high - low, most);
     if (!known(axis.low)) low = Math.floor(low / step + 1e-9) * step;
     if (!known(axis.high)) high = Math.ceil(high / step - 1e-9) * step;
-    const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
+    const first = Math.ceil(low / step - 1e-9),
+      last = Math.floor(high / step + 1e-9);
     const ticks = range(last - first + 1).map((i) => (first + i) * step);
     const shownStep = axis.percent ? 100 * step : step;
-    const decimals = Math.max(0, Math.min(12, Math.ceil(-Math.log10(shownStep) - 1e-9)
-      + (/^25/.test((shownStep / 10 ** Math.floor(Math.log10(shownStep)) * 10).toFixed(0)) && shownStep < 10 ? 1 : 0)));
+    const decimals = Math.max(
+      0,
+      Math.min(
+        12,
+        Math.ceil(-Math.log10(shownStep) - 1e-9) +
+          (/^25/.test(((shownStep / 10 ** Math.floor(Math.log10(shownStep))) * 10).toFixed(0)) &&
+          shownStep < 10
+            ? 1
+            : 0),
+      ),
+    );
     const say = (tick) => show(tick, decimals, axis.percent);
     return { low, high, ticks, say, share: (value) => (value - low) / (high - low) };
   };
   const logScale = (axis, values, most) => {
     const positive = values.filter((value) => value > 0);
     if (!positive.length) return linearScale(axis, [], most);
-    let low = axis.low > 0 ? axis.low : least(positive), high = axis.high > 0 ? axis.high : greatest(positive);
-    if (!(low < high)) { low /= 2; high *= 2; }
+    let low = axis.low > 0 ? axis.low : least(positive),
+      high = axis.high > 0 ? axis.high : greatest(positive);
+    if (!(low < high)) {
+      low /= 2;
+      high *= 2;
+    }
     const inside = (tick) => tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9);
-    const decades = range(Math.ceil(Math.log10(high)) - Math.floor(Math.log10(low)) + 1)
-      .map((i) => 10 ** (Math.floor(Math.log10(low)) + i));
-    let ticks = [[1, 2, 5], [1, 3], [1]].map((parts) =>
-      decades.flatMap((decade) => parts.map((part) => part * decade)).filter(inside)
-    ).find((found) => found.length <= most) || decades.filter(inside);
+    const decades = range(Math.ceil(Math.log10(high)) - Math.floor(Math.log10(low)) + 1).map(
+      (i) => 10 ** (Math.floor(Math.log10(low)) + i),
+    );
+    let ticks =
+      [[1, 2, 5], [1, 3], [1]]
+        .map((parts) => decades.flatMap((decade) => parts.map((part) => part * decade)).filter(inside))
+        .find((found) => found.length <= most) || decades.filter(inside);
     while (ticks.length > most && ticks.length > 2) ticks = ticks.filter((_, i) => i % 2 === 0);
     if (ticks.length < 2) ticks = [low, high];
     const span = Math.log(high / low);
-    return { low, high, ticks, say: (tick) => show(tick, null, axis.percent), share: (value) => Math.log(value / low) / span };
+    return {
+      low,
+      high,
+      ticks,
+      say: (tick) => show(tick, null, axis.percent),
+      share: (value) => Math.log(value / low) / span,
+    };
   };
   /** A scale between two places of the picture; at() is null for what cannot be placed. */
   const scaleFor = (axis, values, start, end, gap, zero) => {
     const most = Math.max(2, Math.floor(Math.abs(end - start) / gap));
     const scale = (axis.scale === "log" ? logScale : linearScale)(axis, values.filter(known), most, zero);
     const at = (value) =>
-      !known(value) || (axis.scale === "log" && value <= 0) ? null : start + scale.share(value) * (end - start);
+      !known(value) || (axis.scale === "log" && value <= 0)
+        ? null
+        : start + scale.share(value) * (end - start);
     return { ...scale, at, start, end };
   };
 
@@ -167,7 +205,9 @@
   const ticksBelow = (svg, scale, top, bottom, label) => {
     let free = -Infinity;
     for (const tick of scale.ticks) {
-      const x = round(scale.at(tick)), text = scale.say(tick), half = widthOf(text, 12) / 2;
+      const x = round(scale.at(tick)),
+        text = scale.say(tick),
+        half = widthOf(text, 12) / 2;
       draw(svg, "path", { class: "grid", d: `M${x} ${top}V${bottom}` });
       if (x - half < free) continue;
       draw(svg, "text", { x, y: bottom + 17, "text-anchor": "middle" }, text);
@@ -175,16 +215,19 @@
     }
     if (label) {
       const text = clip(label, scale.end - 4, 12);
-      draw(svg, "text", { x: scale.end, y: bottom + 36, "text-anchor": "end" }, text);
+      draw(svg, "text", { x: svg.viewBox.baseVal.width - 10, y: bottom + 36, "text-anchor": "end" }, text);
     }
   };
   /** Both axes of a picture: the name of y stands above, where it can be read. */
   const frame = (data, width, xs, ys) => {
-    const height = Math.round(Math.min(420, Math.max(260, width * 0.5)));
-    const top = 30, bottom = height - 46;
-    const y = scaleFor(data.y, ys, bottom, top, 46);
+    const height = Math.round(Math.min(420, Math.max(290, width * 0.5)));
+    // Points keep away from the edges; curves may reach them.
+    const inset = data.kind === "points" ? 14 : 0,
+      top = 30,
+      bottom = height - 46;
+    const y = scaleFor(data.y, ys, bottom - inset, top + inset, 46);
     const left = Math.max(28, 12 + greatest(y.ticks.map((tick) => widthOf(y.say(tick), 12))));
-    const x = scaleFor(data.x, xs, left + 4, width - 14, 74);
+    const x = scaleFor(data.x, xs, left + 4 + inset, width - 14 - inset, width < 520 ? 56 : 74);
     const svg = canvas(width, height);
     ticksBelow(svg, x, top, bottom, data.x.label);
     for (const tick of y.ticks) {
@@ -198,33 +241,49 @@
   };
   /** Names on the left, or above their rows where it is narrow. */
   const rowFrame = (data, width, names, band, values, zero) => {
-    const stacked = width < 520, top = 6 + (data.references && data.references.length ? 18 : 0);
-    const named = stacked ? 22 : 0, each = band + named;
-    const left = stacked ? 2
-      : Math.min(Math.round(width * 0.34), 18 + Math.max(24, greatest(names.map((name) => widthOf(shorten(name, 60), 13, 500)))));
+    const longest = greatest(names.map((name) => widthOf(shorten(name, 60), 13, 500)).concat(24));
+    const stacked = width < 520 && longest > width * 0.28;
+    const top = 6 + (data.references && data.references.length ? 18 : 0);
+    const named = stacked ? 22 : 0,
+      each = band + named;
+    const left = stacked ? 2 : Math.min(Math.round(width * 0.34), 18 + longest);
     const bottom = top + Math.max(1, names.length) * each + 4;
     const svg = canvas(width, bottom + 44);
     const right = width - 18;
-    const scale = scaleFor(data.axis, values, left + 6, right, 82, zero);
+    const scale = scaleFor(data.axis, values, left + 6, right, stacked ? 58 : 82, zero);
     ticksBelow(svg, scale, top, bottom, data.axis.label);
     const middle = (i) => top + i * each + named + band / 2;
-    const name = (i, strong) => draw(svg, "text", {
-      class: strong ? "name strong" : "name",
-      x: stacked ? 0 : left - 10, y: stacked ? top + i * each + 17 : middle(i) + 4.5,
-      "text-anchor": stacked ? "start" : "end",
-    }, clip(names[i], stacked ? width - 4 : left - 14, 13, strong ? 650 : 400));
+    const name = (i, strong) =>
+      draw(
+        svg,
+        "text",
+        {
+          class: strong ? "name strong" : stacked ? "name halo" : "name",
+          x: stacked ? 0 : left - 10,
+          y: stacked ? top + i * each + 17 : middle(i) + 4.5,
+          "text-anchor": stacked ? "start" : "end",
+        },
+        clip(names[i], stacked ? width - 4 : left - 14, 13, strong ? 650 : 400),
+      );
     const rowAt = (y) => Math.floor((y - top) / each);
     return { svg, scale, left, right, top, bottom, each, band, middle, name, rowAt };
   };
   const references = (svg, data, scale, from, to, upright) => {
     for (const reference of data.references || []) {
       const place = scale.at(reference.value);
-      if (place === null || scale.share(reference.value) < -0.001 || scale.share(reference.value) > 1.001) continue;
+      if (place === null || scale.share(reference.value) < -0.001 || scale.share(reference.value) > 1.001)
+        continue;
       const text = clip(reference.label, Math.abs(to - from) - 12, 12);
       if (upright) {
-        const half = widthOf(text, 12) / 2, room = scale.end - half;
+        const half = widthOf(text, 12) / 2,
+          room = scale.end - half;
         draw(svg, "path", { class: "reference", d: `M${place} ${from}V${to}` });
-        draw(svg, "text", { x: Math.max(half, Math.min(room, place)), y: from - 6, "text-anchor": "middle" }, text);
+        draw(
+          svg,
+          "text",
+          { x: Math.max(half, Math.min(room, place)), y: from - 6, "text-anchor": "middle" },
+          text,
+        );
       } else {
         draw(svg, "path", { class: "reference", d: `M${from} ${place}H${to}` });
         draw(svg, "text", { class: "halo", x: to, y: place - 6, "text-anchor": "end" }, text);
@@ -234,13 +293,20 @@
   /** What the report speaks of: a line up from the axis, a ring, and its name at the top. */
   const chosenMarks = (svg, data, at) => {
     (data.marks || []).forEach((mark, i) => {
-      const x = at.x.at(mark.x), y = at.y.at(mark.y);
+      const x = at.x.at(mark.x),
+        y = at.y.at(mark.y);
       if (x === null || y === null) return;
       const text = clip(mark.label, Math.max(x - at.left, at.right - x) - 10, 12, 650);
-      const fits = x + 8 + widthOf(text, 12, 650) <= at.right, row = at.top + 12 + 16 * i;
+      const fits = x + 8 + widthOf(text, 12, 650) <= at.right,
+        row = at.top + 12 + 16 * i;
       draw(svg, "path", { class: "chosen", d: `M${round(x)} ${at.bottom}V${row - 10}` });
       draw(svg, "circle", { class: "chosen-point", cx: round(x), cy: round(y), r: 5 });
-      draw(svg, "text", { class: "strong halo", x: fits ? x + 7 : x - 7, y: row, "text-anchor": fits ? "start" : "end" }, text);
+      draw(
+        svg,
+        "text",
+        { class: "strong halo", x: fits ? x + 7 : x - 7, y: row, "text-anchor": fits ? "start" : "end" },
+        text,
+      );
     });
   };
   /** Few points are marks of their own; thousands are dots of some paths, so that drawing stays fast
@@ -248,7 +314,13 @@
   const cloud = (svg, look, xs, ys, radius, soft) => {
     if (xs.length <= 400) {
       const d = look.symbol(radius);
-      xs.forEach((x, i) => draw(svg, "path", { class: `mark ${look.name}${soft ? " soft" : ""}`, d, transform: `translate(${round(x)} ${round(ys[i])})` }));
+      xs.forEach((x, i) =>
+        draw(svg, "path", {
+          class: `mark ${look.name}${soft ? " soft" : ""}`,
+          d,
+          transform: `translate(${round(x)} ${round(ys[i])})`,
+        }),
+      );
       return;
     }
     const layers = 12;
@@ -259,11 +331,17 @@
     }
   };
   const nearest = (tracks, px, py, flat, reach) => {
-    let best = null, distance = reach * reach;
+    let best = null,
+      distance = reach * reach;
     tracks.forEach((track, t) => {
       for (let i = 0; i < track.xs.length; i++) {
-        const dx = track.xs[i] - px, dy = (track.ys[i] - py) * flat, d = dx * dx + dy * dy;
-        if (d < distance) { distance = d; best = [t, i]; }
+        const dx = track.xs[i] - px,
+          dy = (track.ys[i] - py) * flat,
+          d = dx * dx + dy * dy;
+        if (d < distance) {
+          distance = d;
+          best = [t, i];
+        }
       }
     });
     return best;
@@ -272,39 +350,80 @@
   // -- chart: boxes ------------------------------------------------------------------------------
 
   const boxes = (data, width, shown) => {
-    const rows = data.series.filter((_, i) => shown[i]), say = onAxis(data.axis);
+    const rows = data.series.filter((_, i) => shown[i]),
+      say = onAxis(data.axis);
     const values = rows.flatMap((row) => row.values);
     const levels = (data.references || []).map((reference) => reference.value);
-    const at = rowFrame(data, width, rows.map((row) => row.name), 34, values.concat(levels));
+    const at = rowFrame(
+      data,
+      width,
+      rows.map((row) => row.name),
+      34,
+      values.concat(levels),
+    );
     const few = values.length <= 2000;
     references(at.svg, data, at.scale, at.top, at.bottom, true);
     const tracks = rows.map((row, r) => {
-      const look = lookOf(groupOf(row, data.series.indexOf(row), data)), y = at.middle(r);
+      const look = lookOf(groupOf(row, data.series.indexOf(row), data)),
+        y = at.middle(r);
       if (row.highlight) {
-        const stripe = { class: "stripe", x: 0, y: y + at.band / 2 - at.each + 1, width, height: at.each - 2, rx: 6 };
+        const stripe = {
+          class: "stripe",
+          x: 0,
+          y: y + at.band / 2 - at.each + 1,
+          width,
+          height: at.each - 2,
+          rx: 6,
+        };
         at.svg.prepend(draw(null, "rect", stripe));
       }
       at.name(r, row.highlight);
-      const order = range(row.values.length).filter((i) => at.scale.at(row.values[i]) !== null)
+      const order = range(row.values.length)
+        .filter((i) => at.scale.at(row.values[i]) !== null)
         .sort((a, b) => row.values[a] - row.values[b]);
-      const sorted = order.map((i) => row.values[i]), xs = sorted.map(at.scale.at);
+      const sorted = order.map((i) => row.values[i]),
+        xs = sorted.map(at.scale.at);
       // A fixed jitter: the golden ratio spreads neighbours without chance.
-      const ys = order.map((i) => y + (((i + 1) * 0.618034) % 1 - 0.5) * at.band * 0.56);
+      const ys = order.map((i) => y + ((((i + 1) * 0.618034) % 1) - 0.5) * at.band * 0.56);
       const stats = summary(sorted);
       if (sorted.length > 4) drawBox(at.svg, look, stats, at.scale.at, y, at.band * 0.3);
       cloud(at.svg, few ? { ...look, symbol: SYMBOLS[0] } : look, xs, ys, 2.4, true);
-      if (sorted.length) draw(at.svg, "path", { class: `mean ${look.name}`, d: SYMBOLS[3](4.2), transform: `translate(${round(at.scale.at(stats.mean))} ${y})` });
+      if (sorted.length)
+        draw(at.svg, "path", {
+          class: `mean ${look.name}`,
+          d: SYMBOLS[3](4.2),
+          transform: `translate(${round(at.scale.at(stats.mean))} ${y})`,
+        });
       return {
-        look, xs: sorted.length ? [at.scale.at(stats.median), ...xs] : [], ys: [y, ...ys],
-        tell: (i) => i === 0
-          ? { title: row.name, pairs: [["Median", say(stats.median)], ["Mean", say(stats.mean)],
-              ["Middle half", `${say(stats.low)} to ${say(stats.high)}`],
-              ["All", `${say(sorted[0])} to ${say(sorted[sorted.length - 1])}`], ["Runs", show(sorted.length)]] }
-          : { title: row.name, pairs: [[row.labels[order[i - 1]] || `Run ${order[i - 1] + 1}`, say(sorted[i - 1])]] },
+        look,
+        xs: sorted.length ? [at.scale.at(stats.median), ...xs] : [],
+        ys: [y, ...ys],
+        tell: (i) =>
+          i === 0
+            ? {
+                title: row.name,
+                pairs: [
+                  ["Median", say(stats.median)],
+                  ["Mean", say(stats.mean)],
+                  ["Middle half", `${say(stats.low)} to ${say(stats.high)}`],
+                  ["All", `${say(sorted[0])} to ${say(sorted[sorted.length - 1])}`],
+                  ["Runs", show(sorted.length)],
+                ],
+              }
+            : {
+                title: row.name,
+                pairs: [[row.labels[order[i - 1]] || `Run ${order[i - 1] + 1}`, say(sorted[i - 1])]],
+              },
       };
     });
     const pick = (px, py) => {
-      const dot = nearest(tracks.map((t) => ({ xs: t.xs.slice(1), ys: t.ys.slice(1) })), px, py, 1, 8);
+      const dot = nearest(
+        tracks.map((t) => ({ xs: t.xs.slice(1), ys: t.ys.slice(1) })),
+        px,
+        py,
+        1,
+        8,
+      );
       if (dot) return [dot[0], dot[1] + 1];
       const row = at.rowAt(py);
       return row >= 0 && row < tracks.length && tracks[row].xs.length ? [row, 0] : null;
@@ -313,29 +432,61 @@
   };
   const summary = (sorted) => ({
     mean: sorted.reduce((a, b) => a + b, 0) / sorted.length,
-    median: quantile(sorted, 0.5), low: quantile(sorted, 0.25), high: quantile(sorted, 0.75),
+    median: quantile(sorted, 0.5),
+    low: quantile(sorted, 0.25),
+    high: quantile(sorted, 0.75),
     first: sorted.find((v) => v >= quantile(sorted, 0.25) * 2.5 - quantile(sorted, 0.75) * 1.5),
-    last: sorted.slice().reverse().find((v) => v <= quantile(sorted, 0.75) * 2.5 - quantile(sorted, 0.25) * 1.5),
+    last: sorted
+      .slice()
+      .reverse()
+      .find((v) => v <= quantile(sorted, 0.75) * 2.5 - quantile(sorted, 0.25) * 1.5),
   });
   const drawBox = (svg, look, stats, x, y, half) => {
-    const [low, high, first, last, median] = [stats.low, stats.high, stats.first, stats.last, stats.median].map((v) => round(x(v)));
-    draw(svg, "path", { class: `whiskers ${look.name}`, d: `M${first} ${y}H${low}M${high} ${y}H${last}M${first} ${y - 5}v10M${last} ${y - 5}v10` });
-    draw(svg, "rect", { class: `box ${look.name}`, x: low, y: y - half, width: Math.max(1, high - low), height: 2 * half, rx: 3 });
+    const [low, high, first, last, median] = [
+      stats.low,
+      stats.high,
+      stats.first,
+      stats.last,
+      stats.median,
+    ].map((v) => round(x(v)));
+    draw(svg, "path", {
+      class: `whiskers ${look.name}`,
+      d: `M${first} ${y}H${low}M${high} ${y}H${last}M${first} ${y - 5}v10M${last} ${y - 5}v10`,
+    });
+    draw(svg, "rect", {
+      class: `box ${look.name}`,
+      x: low,
+      y: y - half,
+      width: Math.max(1, high - low),
+      height: 2 * half,
+      rx: 3,
+    });
     draw(svg, "path", { class: `median ${look.name}`, d: `M${median} ${y - half}v${2 * half}` });
   };
 
   // -- chart: lines ------------------------------------------------------------------------------
 
   const lines = (data, width, shown) => {
-    const series = data.series.map((line, i) => ({ ...line, look: lookOf(groupOf(line, i, data)) })).filter((_, i) => shown[i]);
+    const series = data.series
+      .map((line, i) => ({ ...line, look: lookOf(groupOf(line, i, data)) }))
+      .filter((_, i) => shown[i]);
     const ys = series.flatMap((line) => [...line.y, ...line.low, ...line.high]);
-    const extra = [...data.marks.map((mark) => mark.y), ...data.references.map((reference) => reference.value)];
-    const at = frame(data, width, series.flatMap((line) => line.x).concat(data.marks.map((mark) => mark.x)), ys.concat(extra));
+    const extra = [
+      ...data.marks.map((mark) => mark.y),
+      ...data.references.map((reference) => reference.value),
+    ];
+    const at = frame(
+      data,
+      width,
+      series.flatMap((line) => line.x).concat(data.marks.map((mark) => mark.x)),
+      ys.concat(extra),
+    );
     references(at.svg, data, at.y, at.left, at.right, false);
     for (const line of series) drawBand(at, line);
     const tracks = series.map((line) => drawLine(at, line, data.steps));
     chosenMarks(at.svg, data, at);
-    const sayX = onAxis(data.x), sayY = onAxis(data.y);
+    const sayX = onAxis(data.x),
+      sayY = onAxis(data.y);
     tracks.forEach((track, t) => {
       track.tell = (i) => {
         const x = track.line.x[track.index[i]];
@@ -343,101 +494,209 @@
         const pairs = beside.map((other) => {
           const j = other === track ? track.index[i] : placeOf(other.line, x, data.steps);
           if (j < 0 || !known(other.line.y[j])) return null;
-          return [other.line.name, withEnds(sayY(other.line.y[j]), other.line.low[j], other.line.high[j], sayY), other.look, other !== track];
+          return [
+            other.line.name,
+            withEnds(sayY(other.line.y[j]), other.line.low[j], other.line.high[j], sayY),
+            other.look,
+            other !== track,
+          ];
         });
-        return { title: `${data.x.label}: ${sayX(x)}`, pairs: pairs.filter(Boolean), upright: [at.top, at.bottom] };
+        return {
+          title: `${data.x.label}: ${sayX(x)}`,
+          pairs: pairs.filter(Boolean),
+          upright: [at.top, at.bottom],
+        };
       };
     });
-    return { svg: at.svg, tracks, keep: "x", pick: (px, py) => nearest(tracks, px, py, 0.25, Math.max(60, width)) };
+    return {
+      svg: at.svg,
+      tracks,
+      keep: "x",
+      pick: (px, py) => nearest(tracks, px, py, 0.25, Math.max(60, width)),
+    };
   };
   /** Where a line has an x; for steps, the last place at or before it. */
   const placeOf = (line, x, steps) => {
     if (!steps) return line.x.indexOf(x);
-    let low = 0, high = line.x.length;
-    while (low < high) { const middle = (low + high) >> 1; if (line.x[middle] <= x) low = middle + 1; else high = middle; }
+    let low = 0,
+      high = line.x.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (line.x[middle] <= x) low = middle + 1;
+      else high = middle;
+    }
     return low - 1;
   };
   const drawBand = (at, line) => {
-    const places = range(line.low.length).filter((i) => [at.x.at(line.x[i]), at.y.at(line.low[i]), at.y.at(line.high[i])].every(known));
+    const places = range(line.low.length).filter((i) =>
+      [at.x.at(line.x[i]), at.y.at(line.low[i]), at.y.at(line.high[i])].every(known),
+    );
     if (places.length < 2) return;
     const point = (values) => (i) => `${round(at.x.at(line.x[i]))} ${round(at.y.at(values[i]))}`;
     const d = `M${places.map(point(line.high)).join("L")}L${places.slice().reverse().map(point(line.low)).join("L")}z`;
     draw(at.svg, "path", { class: `band ${line.look.name}`, d });
   };
   const drawLine = (at, line, steps) => {
-    const xs = line.x.map(at.x.at), ys = line.y.map(at.y.at);
+    const xs = line.x.map(at.x.at),
+      ys = line.y.map(at.y.at);
     const fine = (i) => i >= 0 && i < xs.length && xs[i] !== null && ys[i] !== null;
     const index = range(xs.length).filter(fine);
-    const grows = steps && index.every((i, k) => line.y[i] >= 0 && line.y[i] <= 1 && (k === 0 || line.y[i] >= line.y[index[k - 1]]));
+    const grows =
+      steps &&
+      index.every(
+        (i, k) => line.y[i] >= 0 && line.y[i] <= 1 && (k === 0 || line.y[i] >= line.y[index[k - 1]]),
+      );
     let d = "";
     for (const i of index) {
-      const x = round(xs[i]), y = round(ys[i]);
+      const x = round(xs[i]),
+        y = round(ys[i]);
       if (fine(i - 1)) d += steps ? `H${x}V${y}` : `L${x} ${y}`;
       else if (i === index[0] && grows && at.y.low <= 0) d += `M${at.left} ${round(at.y.at(0))}H${x}V${y}`;
       else d += `M${x} ${y}`;
     }
     if (steps && index.length) d += `H${at.right}`;
-    draw(at.svg, "path", { class: `line ${line.look.name}`, d, "stroke-dasharray": line.look.dash || "none", "data-points": index.length });
+    draw(at.svg, "path", {
+      class: `line ${line.look.name}`,
+      d,
+      "stroke-dasharray": line.look.dash || "none",
+      "data-points": index.length,
+    });
     const alone = index.filter((i) => !steps && (index.length <= 25 || (!fine(i - 1) && !fine(i + 1))));
-    cloud(at.svg, line.look, alone.map((i) => xs[i]), alone.map((i) => ys[i]), 3.4);
+    cloud(
+      at.svg,
+      line.look,
+      alone.map((i) => xs[i]),
+      alone.map((i) => ys[i]),
+      3.4,
+    );
     return { line, look: line.look, index, xs: index.map((i) => xs[i]), ys: index.map((i) => ys[i]) };
   };
 
   // -- chart: points -----------------------------------------------------------------------------
 
   const points = (data, width, shown) => {
-    const series = data.series.map((part, i) => ({ ...part, look: lookOf(groupOf(part, i, data)) })).filter((_, i) => shown[i]);
+    const series = data.series
+      .map((part, i) => ({ ...part, look: lookOf(groupOf(part, i, data)) }))
+      .filter((_, i) => shown[i]);
     const gather = (name) => series.flatMap((part) => part[name]);
-    const at = frame(data, width, gather("x").concat(data.marks.map((m) => m.x)), gather("y").concat(data.marks.map((m) => m.y)));
+    const at = frame(
+      data,
+      width,
+      gather("x").concat(data.marks.map((m) => m.x)),
+      gather("y").concat(data.marks.map((m) => m.y)),
+    );
     const largest = data.size ? greatest(data.series.flatMap((part) => part.sizes).filter(known)) : 0;
     const total = series.reduce((n, part) => n + part.x.length, 0);
     const plain = total > 2000 ? 1.7 : total > 400 ? 2.2 : 4.2;
     const [sayX, sayY, sayZ] = [data.x, data.y, data.size || {}].map(onAxis);
     const tracks = series.map((part) => {
-      const xs = part.x.map(at.x.at), ys = part.y.map(at.y.at);
-      const order = range(xs.length).filter((i) => xs[i] !== null && ys[i] !== null).sort((a, b) => xs[a] - xs[b]);
+      const xs = part.x.map(at.x.at),
+        ys = part.y.map(at.y.at);
+      const order = range(xs.length)
+        .filter((i) => xs[i] !== null && ys[i] !== null)
+        .sort((a, b) => xs[a] - xs[b]);
       const radii = order.map((i) => radiusOf(part.sizes[i], largest, plain));
       const tell = (k) => {
-        const i = order[k], pairs = [[data.x.label, sayX(part.x[i])], [data.y.label, sayY(part.y[i])]];
+        const i = order[k],
+          pairs = [
+            [data.x.label, sayX(part.x[i])],
+            [data.y.label, sayY(part.y[i])],
+          ];
         if (data.size && known(part.sizes[i])) pairs.push([data.size.label, sayZ(part.sizes[i])]);
-        return { title: part.labels[i] ? `${part.labels[i]}` : part.name, more: part.labels[i] && data.series.length > 1 ? part.name : "", pairs };
+        return {
+          title: part.labels[i] ? `${part.labels[i]}` : part.name,
+          more: part.labels[i] && data.series.length > 1 ? part.name : "",
+          pairs,
+        };
       };
-      return { part, look: part.look, order, radii, xs: order.map((i) => xs[i]), ys: order.map((i) => ys[i]), tell };
+      return {
+        part,
+        look: part.look,
+        order,
+        radii,
+        xs: order.map((i) => xs[i]),
+        ys: order.map((i) => ys[i]),
+        tell,
+      };
     });
     if (data.frontier) drawFrontier(at.svg, tracks);
     for (const track of tracks) {
-      if (largest) track.xs.forEach((x, k) => cloud(at.svg, track.look, [x], [track.ys[k]], track.radii[k], true));
+      if (largest)
+        track.xs.forEach((x, k) => cloud(at.svg, track.look, [x], [track.ys[k]], track.radii[k], true));
       else cloud(at.svg, track.look, track.xs, track.ys, plain, total > 60);
     }
     chosenMarks(at.svg, data, at);
     if (data.show_labels) drawLabels(at, tracks);
     return { svg: at.svg, tracks, keep: "x", pick: (px, py) => nearest(tracks, px, py, 1, 36) };
   };
-  const radiusOf = (size, largest, plain) => (largest > 0 && known(size) ? 4 + 9 * Math.sqrt(Math.max(0, size) / largest) : plain);
+  const radiusOf = (size, largest, plain) =>
+    largest > 0 && known(size) ? 4 + 9 * Math.sqrt(Math.max(0, size) / largest) : plain;
   /** The points that no other beats on both axes, joined. */
   const drawFrontier = (svg, tracks) => {
     const all = tracks.flatMap((track) => track.xs.map((x, i) => [x, track.ys[i]]));
     all.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
     let lowest = -Infinity;
     const kept = all.filter(([, y]) => y > lowest && ((lowest = y), true));
-    if (kept.length > 1) draw(svg, "path", { class: "frontier", d: "M" + kept.map((place) => place.map(round).join(" ")).join("L") });
+    if (kept.length > 1)
+      draw(svg, "path", {
+        class: "frontier",
+        d: "M" + kept.map((place) => place.map(round).join(" ")).join("L"),
+      });
+  };
+  const isNearest = (tracks, track, k, x, y) => {
+    const found = nearest(tracks, x, y, 1, Infinity);
+    return tracks[found[0]] === track && found[1] === k;
   };
   /** Names beside points where they hide nothing; the tooltip has the others. */
   const drawLabels = (at, tracks) => {
-    const taken = tracks.flatMap((track) => track.xs.map((x, i) => { const r = track.radii[i]; return [x - r, track.ys[i] - r, x + r, track.ys[i] + r]; }));
+    const taken = tracks.flatMap((track) =>
+      track.xs.map((x, i) => {
+        const r = track.radii[i];
+        return [x - r, track.ys[i] - r, x + r, track.ys[i] + r];
+      }),
+    );
     const apart = (a, b) => a[2] <= b[0] || b[2] <= a[0] || a[3] <= b[1] || b[3] <= a[1];
     for (const track of tracks) {
       track.order.forEach((i, k) => {
-        const text = clip(track.part.labels[i] || "", 170, 12), w = widthOf(text, 12) + 2, h = 14;
-        const x = track.xs[k], y = track.ys[k], r = track.radii[k] + 4;
+        const text = clip(track.part.labels[i] || "", at.width < 520 ? 130 : 220, 12),
+          w = widthOf(text, 12) + 2,
+          h = 14;
+        const x = track.xs[k],
+          y = track.ys[k],
+          r = track.radii[k] + 4;
         if (!text) return;
-        const places = [[x + r, y - h / 2], [x - r - w, y - h / 2], [x - w / 2, y - r - h], [x - w / 2, y + r],
-          [x + r * 0.7, y - r * 0.7 - h], [x + r * 0.7, y + r * 0.7], [x - r * 0.7 - w, y - r * 0.7 - h], [x - r * 0.7 - w, y + r * 0.7]];
-        const free = places.map(([a, b]) => [a, b, a + w, b + h]).find((box) =>
-          box[0] >= at.left && box[2] <= at.width && box[1] >= at.top - 8 && box[3] <= at.bottom && taken.every((other) => apart(box, other)));
+        const places = [
+          [x + r, y - h / 2],
+          [x - r - w, y - h / 2],
+          [x - w / 2, y - r - h],
+          [x - w / 2, y + r],
+          [x + r * 0.7, y - r * 0.7 - h],
+          [x + r * 0.7, y + r * 0.7],
+          [x - r * 0.7 - w, y - r * 0.7 - h],
+          [x - r * 0.7 - w, y + r * 0.7],
+          [Math.min(x, at.width - w), y - r - h],
+          [Math.min(x, at.width - w), y + r],
+          [Math.min(x, at.width - w), y - r - 2 * h],
+        ];
+        const free = places
+          .map(([a, b]) => [a, b, a + w, b + h])
+          .find(
+            (box, n) =>
+              (n < 10 || isNearest(tracks, track, k, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2)) &&
+              box[0] >= at.left &&
+              box[2] <= at.width &&
+              box[1] >= at.top - 8 &&
+              box[3] <= at.bottom &&
+              taken.every((other) => apart(box, other)),
+          );
         if (!free) return;
         taken.push(free);
-        draw(at.svg, "text", { class: "value halo label", x: round(free[0] + 1), y: round(free[1] + 11) }, text);
+        draw(
+          at.svg,
+          "text",
+          { class: "value halo label", x: round(free[0] + 1), y: round(free[1] + 11) },
+          text,
+        );
       });
     }
   };
@@ -445,76 +704,194 @@
   // -- chart: bars -------------------------------------------------------------------------------
 
   const bars = (data, width, shown) => {
-    const series = data.series.map((part, i) => ({ ...part, look: lookOf(groupOf(part, i, data)) })).filter((_, i) => shown[i]);
+    const series = data.series
+      .map((part, i) => ({ ...part, look: lookOf(groupOf(part, i, data)) }))
+      .filter((_, i) => shown[i]);
     const values = series.flatMap((part) => [...part.values, ...part.low, ...part.high]);
-    const thick = series.length > 1 ? 13 : 16, band = Math.max(1, series.length) * thick + 12;
+    const thick = series.length > 1 ? 13 : 16,
+      band = Math.max(1, series.length) * thick + 12;
     const at = rowFrame(data, width, data.categories, band, values, data.axis.scale !== "log");
-    const say = onAxis(data.axis), base = at.scale.at(0) === null ? at.scale.start : at.scale.at(0);
+    const say = onAxis(data.axis),
+      base = at.scale.at(0) === null ? at.scale.start : at.scale.at(0);
+    draw(at.svg, "path", { class: "zero", d: `M${round(base)} ${at.top}V${at.bottom}` });
     const tracks = data.categories.map((category, c) => {
       at.name(c);
-      const items = series.map((part, s) => ({ part, s, x: at.scale.at(part.values[c]) })).filter((item) => item.x !== null);
+      const items = series
+        .map((part, s) => ({ part, s, x: at.scale.at(part.values[c]) }))
+        .filter((item) => item.x !== null);
       const ys = items.map(({ s }) => at.middle(c) + (s - (series.length - 1) / 2) * thick);
       items.forEach(({ part, x }, k) => {
-        const from = Math.min(base, x), length = Math.max(1, Math.abs(x - base));
-        draw(at.svg, "rect", { class: `barmark ${part.look.name}`, x: round(from), y: ys[k] - thick / 2 + 1, width: round(length), height: thick - 2, rx: 2 });
-        const low = at.scale.at(part.low[c]), high = at.scale.at(part.high[c]);
-        if (low !== null && high !== null) draw(at.svg, "path", { class: "interval", d: `M${round(low)} ${ys[k]}H${round(high)}M${round(low)} ${ys[k] - 3}v6M${round(high)} ${ys[k] - 3}v6` });
+        const from = Math.min(base, x),
+          length = Math.max(1, Math.abs(x - base));
+        draw(at.svg, "rect", {
+          class: `barmark ${part.look.name}`,
+          x: round(from),
+          y: ys[k] - thick / 2 + 1,
+          width: round(length),
+          height: thick - 2,
+          rx: 2,
+        });
+        const low = at.scale.at(part.low[c]),
+          high = at.scale.at(part.high[c]);
+        if (low !== null && high !== null)
+          draw(at.svg, "path", {
+            class: "interval",
+            d: `M${round(low)} ${ys[k]}H${round(high)}M${round(low)} ${ys[k] - 3}v6M${round(high)} ${ys[k] - 3}v6`,
+          });
       });
       return {
-        look: lookOf(0), xs: items.map((item) => item.x), ys,
-        tell: (i) => ({ title: category, pairs: [[items[i].part.name, withEnds(say(items[i].part.values[c]), items[i].part.low[c], items[i].part.high[c], say), items[i].part.look]] }),
+        look: lookOf(0),
+        xs: items.map((item) => item.x),
+        ys,
+        tell: (i) => ({
+          title: category,
+          pairs: [
+            [
+              items[i].part.name,
+              withEnds(say(items[i].part.values[c]), items[i].part.low[c], items[i].part.high[c], say),
+              items[i].part.look,
+            ],
+          ],
+        }),
       };
     });
-    draw(at.svg, "path", { class: "zero", d: `M${round(base)} ${at.top}V${at.bottom}` });
     const pick = (px, py) => {
-      const row = at.rowAt(py), track = tracks[row];
+      const row = at.rowAt(py),
+        track = tracks[row];
       if (row < 0 || !track || !track.xs.length) return null;
-      return [row, range(track.ys.length).sort((a, b) => Math.abs(track.ys[a] - py) - Math.abs(track.ys[b] - py))[0]];
+      return [
+        row,
+        range(track.ys.length).sort((a, b) => Math.abs(track.ys[a] - py) - Math.abs(track.ys[b] - py))[0],
+      ];
     };
     return { svg: at.svg, tracks, keep: "index", pick };
   };
 
   // -- chart: matrix -----------------------------------------------------------------------------
 
+  /** A name in one or two lines, or null where neither fits. */
+  const inTwo = (name, room) => {
+    if (name.length > 80) return null;
+    const words = name.split(" ");
+    const ways = range(words.length).map((i) =>
+      [words.slice(0, i).join(" "), words.slice(i).join(" ")].filter(Boolean),
+    );
+    return ways.find((lines) => lines.every((line) => widthOf(line, 13) <= room)) || null;
+  };
   const matrix = (data, width, shown, view) => {
-    const n = data.columns.length, stacked = width < 520;
+    const n = data.columns.length,
+      stacked = width < 520;
     const longest = (names) => greatest(names.map((name) => widthOf(shorten(name, 60), 13)).concat(16));
-    const left = Math.min(longest(data.rows) + 12, width * (stacked ? 0.3 : 0.28));
-    const side = Math.min(112, (width - left - 2) / Math.max(1, n)), high = Math.max(6, Math.min(44, side * 0.8, 2400 / data.rows.length));
-    const turned = longest(data.columns) > side - 8;
-    const head = 26 + (turned ? Math.min(96, longest(data.columns)) * 0.75 + 12 : 20);
+    const left = Math.min(
+      greatest([longest(data.rows), widthOf(`${data.row_label} ↓`, 12)]) + 16,
+      width * (stacked ? 0.36 : 0.28),
+    );
+    const side = Math.min(128, (width - left - 2) / Math.max(1, n)),
+      high = Math.max(6, Math.min(44, side * 0.8, 2400 / data.rows.length));
+    const parted = data.columns.map((name) => inTwo(name, side - 8));
+    const turned = parted.includes(null),
+      double = !turned && parted.some((parts) => parts.length > 1);
+    const head = 26 + (turned ? Math.min(96, longest(data.columns)) * 0.75 + 12 : double ? 34 : 20);
     const svg = canvas(width, head + high * data.rows.length + 6);
     draw(svg, "text", { x: left, y: 13 }, clip(`${data.column_label} →`, width - left, 12));
-    draw(svg, "text", { x: left - 12, y: head - 8, "text-anchor": "end" }, clip(`${data.row_label} ↓`, left - 12, 12));
+    draw(
+      svg,
+      "text",
+      { x: left - 12, y: head - 8, "text-anchor": "end" },
+      clip(`${data.row_label} ↓`, left - 12, 12),
+    );
     data.columns.forEach((name, j) => {
-      const x = left + (j + 0.5) * side, y = head - 8;
+      const x = left + (j + 0.5) * side,
+        y = head - 8;
       if (turned && side < 11 && j % Math.ceil(11 / side)) return;
-      draw(svg, "text", turned ? { class: "name", transform: `translate(${x + 2} ${y}) rotate(-48)` } : { class: "name", x, y, "text-anchor": "middle" },
-        clip(name, turned ? Math.min(96, (width - x) * 1.3 + 10) : side - 4, 13));
+      if (turned) {
+        const room = Math.min(96, (width - x) * 1.4 + 16);
+        draw(
+          svg,
+          "text",
+          { class: "name", transform: `translate(${x + 2} ${y}) rotate(-48)` },
+          clip(name, room, 13),
+        );
+      } else {
+        parted[j].forEach((part, k) =>
+          draw(
+            svg,
+            "text",
+            { class: "name", x, y: y - 15 * (parted[j].length - 1 - k), "text-anchor": "middle" },
+            part,
+          ),
+        );
+      }
     });
     const most = greatest(data.values.flat().filter(known).map(Math.abs).concat(1e-300));
     const say = (value) => show(value, data.decimals);
     const tracks = data.rows.map((name, i) => {
-      const y = head + i * high, total = data.values[i].reduce((a, b) => a + (b || 0), 0);
-      if (high >= 11 || i % Math.ceil(11 / high) === 0) draw(svg, "text", { class: "name", x: left - 12, y: y + high / 2 + 4.5, "text-anchor": "end" }, clip(name, left - 14, 13));
-      const share = (j) => (data.shares === "rows" ? (total > 0 ? data.values[i][j] / total : 0) : Math.abs(data.values[i][j]) / most);
+      const y = head + i * high,
+        total = data.values[i].reduce((a, b) => a + (b || 0), 0);
+      if (high >= 11 || i % Math.ceil(11 / high) === 0)
+        draw(
+          svg,
+          "text",
+          { class: "name", x: left - 12, y: y + high / 2 + 4.5, "text-anchor": "end" },
+          clip(name, left - 14, 13),
+        );
+      const share = (j) =>
+        data.shares === "rows"
+          ? total > 0
+            ? data.values[i][j] / total
+            : 0
+          : Math.abs(data.values[i][j]) / most;
       data.values[i].forEach((value, j) => {
-        const place = { x: round(left + j * side), y: round(y), width: round(side), height: round(high), rx: 5 };
+        const place = {
+          x: round(left + j * side),
+          y: round(y),
+          width: round(side),
+          height: round(high),
+          rx: 5,
+        };
         draw(svg, "rect", { class: "ground", ...place });
         if (!known(value)) return;
         const look = data.diagonal && i !== j ? "look-1" : "look-0";
-        draw(svg, "rect", { class: `cell ${look}`, style: `--share:${Math.min(1, share(j)).toFixed(4)}`, ...place });
+        draw(svg, "rect", {
+          class: `cell ${look}`,
+          style: `--share:${Math.sqrt(Math.min(1, share(j))).toFixed(4)}`,
+          ...place,
+        });
         const text = view === "shares" ? show(share(j), 1, true) : say(value);
-        if (widthOf(text, 13) <= side - 6 && high >= 16) draw(svg, "text", { class: data.diagonal && i === j ? "value strong" : "value", x: place.x + side / 2, y: y + high / 2 + 4.5, "text-anchor": "middle" }, text);
+        if (widthOf(text, 13) <= side - 6 && high >= 16)
+          draw(
+            svg,
+            "text",
+            {
+              class: data.diagonal && i === j ? "value strong" : "value",
+              x: place.x + side / 2,
+              y: y + high / 2 + 4.5,
+              "text-anchor": "middle",
+            },
+            text,
+          );
       });
       return {
-        look: lookOf(0), xs: range(n).map((j) => left + (j + 0.5) * side), ys: range(n).map(() => y + high / 2), cell: [side, high],
-        tell: (j) => ({ title: `${data.row_label}: ${shorten(name, 60)}`, more: `${data.column_label}: ${shorten(data.columns[j], 60)}`,
-          pairs: data.shares === "rows" ? [["Count", say(data.values[i][j])], ["Share of the row", show(share(j), 1, true)]] : [["Value", say(data.values[i][j])]] }),
+        look: lookOf(0),
+        xs: range(n).map((j) => left + (j + 0.5) * side),
+        ys: range(n).map(() => y + high / 2),
+        cell: [side, high],
+        tell: (j) => ({
+          title: `${data.row_label}: ${shorten(name, 60)}`,
+          more: `${data.column_label}: ${shorten(data.columns[j], 60)}`,
+          pairs:
+            data.shares === "rows"
+              ? [
+                  ["Count", say(data.values[i][j])],
+                  ["Share of the row", show(share(j), 1, true)],
+                ]
+              : [["Value", say(data.values[i][j])]],
+        }),
       };
     });
     const pick = (px, py) => {
-      const i = Math.floor((py - head) / high), j = Math.floor((px - left) / side);
+      const i = Math.floor((py - head) / high),
+        j = Math.floor((px - left) / side);
       return tracks[i] && j >= 0 && j < n ? [i, j] : null;
     };
     return { svg, tracks, keep: "index", pick };
@@ -539,11 +916,29 @@
   };
   const openTip = (figure, t, i, spoken) => {
     closeTip();
-    const track = figure.drawing.tracks[t], x = track.xs[i], y = track.ys[i], told = track.tell(i);
+    const track = figure.drawing.tracks[t],
+      x = track.xs[i],
+      y = track.ys[i],
+      told = track.tell(i);
     const pointer = draw(figure.drawing.svg, "g");
-    if (told.upright) draw(pointer, "path", { class: "pointer-line", d: `M${x} ${told.upright[0]}V${told.upright[1]}` });
-    if (track.cell) draw(pointer, "rect", { class: "pointer", x: x - track.cell[0] / 2 + 1, y: y - track.cell[1] / 2 + 1, width: track.cell[0] - 2, height: track.cell[1] - 2, rx: 5 });
-    else draw(pointer, "circle", { class: "pointer", cx: x, cy: y, r: (track.radii ? track.radii[i] : 4) + 2.5 });
+    if (told.upright)
+      draw(pointer, "path", { class: "pointer-line", d: `M${x} ${told.upright[0]}V${told.upright[1]}` });
+    if (track.cell)
+      draw(pointer, "rect", {
+        class: "pointer",
+        x: x - track.cell[0] / 2 + 1,
+        y: y - track.cell[1] / 2 + 1,
+        width: track.cell[0] - 2,
+        height: track.cell[1] - 2,
+        rx: 5,
+      });
+    else
+      draw(pointer, "circle", {
+        class: "pointer",
+        cx: x,
+        cy: y,
+        r: (track.radii ? track.radii[i] : 4) + 2.5,
+      });
     open = { figure, pointer };
     figure.current = [t, i];
     tip.replaceChildren(make("strong", { dir: "auto" }, shorten(told.title, 120)));
@@ -551,12 +946,21 @@
     tip.append(...told.pairs.map(pairOf));
     tip.hidden = false;
     placeTip(figure, x, y);
-    if (spoken) voice.textContent = [shorten(told.title, 120), told.more, ...told.pairs.map(([label, value]) => `${shorten(label, 90)}: ${value}`)].filter(Boolean).join(", ");
+    if (spoken)
+      voice.textContent = [
+        shorten(told.title, 120),
+        told.more,
+        ...told.pairs.map(([label, value]) => `${shorten(label, 90)}: ${value}`),
+      ]
+        .filter(Boolean)
+        .join(", ");
   };
   const placeTip = (figure, x, y) => {
-    const box = figure.drawing.svg.getBoundingClientRect(), factor = box.width / figure.width;
+    const box = figure.drawing.svg.getBoundingClientRect(),
+      factor = box.width / figure.width;
     const [px, py] = [box.left + x * factor, box.top + y * factor];
-    const [w, h] = [tip.offsetWidth, tip.offsetHeight], page = document.documentElement.clientWidth;
+    const [w, h] = [tip.offsetWidth, tip.offsetHeight],
+      page = document.documentElement.clientWidth;
     const left = px + 14 + w <= page - 4 ? px + 14 : px - 14 - w;
     const top = py - h - 12 >= 4 ? py - h - 12 : py + 16;
     tip.style.transform = `translate(${Math.round(Math.max(4, Math.min(left, page - w - 4)))}px, ${Math.round(top)}px)`;
@@ -568,20 +972,37 @@
     const box = figure.drawing && figure.drawing.svg && figure.drawing.svg.getBoundingClientRect();
     if (!box) return;
     const factor = figure.width / box.width;
-    const found = figure.drawing.pick((event.clientX - box.left) * factor, (event.clientY - box.top) * factor);
+    const found = figure.drawing.pick(
+      (event.clientX - box.left) * factor,
+      (event.clientY - box.top) * factor,
+    );
     if (!found) closeTip();
-    else if (!open || open.figure !== figure || String(figure.current) !== String(found)) openTip(figure, found[0], found[1], false);
+    else if (!open || open.figure !== figure || String(figure.current) !== String(found))
+      openTip(figure, found[0], found[1], false);
   };
-  const KEYS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0], PageDown: [0, 10], PageUp: [0, -10] };
+  const KEYS = {
+    ArrowRight: [0, 1],
+    ArrowLeft: [0, -1],
+    ArrowDown: [1, 0],
+    ArrowUp: [-1, 0],
+    PageDown: [0, 10],
+    PageUp: [0, -10],
+  };
   const keyboard = (figure) => (event) => {
-    if (event.key === "Escape") { closeTip(); return; }
+    if (event.key === "Escape") {
+      closeTip();
+      return;
+    }
     const tracks = figure.drawing && figure.drawing.tracks.filter((track) => track.xs.length);
     if (!tracks || !tracks.length || event.ctrlKey || event.metaKey || event.altKey) return;
     if (!KEYS[event.key] && event.key !== "Home" && event.key !== "End") return;
     event.preventDefault();
     unfold(figure);
     const all = figure.drawing.tracks;
-    let [t, i] = figure.current && all[figure.current[0]] && figure.current[1] < all[figure.current[0]].xs.length ? figure.current : [all.indexOf(tracks[0]), -1];
+    let [t, i] =
+      figure.current && all[figure.current[0]] && figure.current[1] < all[figure.current[0]].xs.length
+        ? figure.current
+        : [all.indexOf(tracks[0]), -1];
     if (event.key === "Home") i = 0;
     else if (event.key === "End") i = all[t].xs.length - 1;
     else if (i < 0) i = 0;
@@ -591,9 +1012,11 @@
   };
   /** Past the end of a track the next one begins. */
   const move = (drawing, t, i, [across, along]) => {
-    const tracks = drawing.tracks, step = Math.sign(across || along);
+    const tracks = drawing.tracks,
+      step = Math.sign(across || along);
     const inside = i + along >= 0 && i + along < tracks[t].xs.length;
-    if (!across && (inside || Math.abs(along) > 1)) return [t, Math.max(0, Math.min(tracks[t].xs.length - 1, i + along))];
+    if (!across && (inside || Math.abs(along) > 1))
+      return [t, Math.max(0, Math.min(tracks[t].xs.length - 1, i + along))];
     let next = t + step;
     while (tracks[next] && !tracks[next].xs.length) next += step;
     if (!tracks[next]) return [t, i];
@@ -604,28 +1027,45 @@
   };
   const scrollTo = (figure, y) => {
     const place = figure.plot.getBoundingClientRect().top + y;
-    if (place < 60 || place > innerHeight - 60) scrollBy({ top: place - innerHeight / 2, behavior: "instant" });
+    if (place < 60 || place > innerHeight - 60)
+      scrollBy({ top: place - innerHeight / 2, behavior: "instant" });
   };
 
   // -- figures: drawing --------------------------------------------------------------------------
 
   const CHARTS = { boxes, lines, points, bars, matrix };
-  const FOLD = 700;
+  /** Charts that are taller are folded, so that what follows is found. */
+  const FOLD = 1100;
   const missingIn = (data) => {
     if (data.kind === "matrix") return data.values.flat().filter((value) => !known(value)).length;
-    return data.series.reduce((n, part) => n + (part.values || part.y).filter((value, i) => !known(value) || (part.x && !known(part.x[i]))).length, 0);
+    return data.series.reduce(
+      (n, part) =>
+        n +
+        (part.values || part.y).filter((value, i) => !known(value) || (part.x && !known(part.x[i]))).length,
+      0,
+    );
   };
-  const isEmpty = (data) => (data.kind === "matrix" ? !data.rows.length || !data.columns.length
-    : data.series.every((part) => !(part.values || part.y).some(known)));
+  const isEmpty = (data) =>
+    data.kind === "matrix"
+      ? !data.rows.length || !data.columns.length
+      : data.series.every((part) => !(part.values || part.y).some(known));
 
   const paint = (figure) => {
-    const { data, plot } = figure, width = Math.floor(plot.clientWidth);
+    const { data, plot } = figure,
+      width = Math.floor(plot.clientWidth);
     if (width < 40) return;
     if (open && open.figure === figure) closeTip();
     figure.width = width;
-    const nothing = isEmpty(data) ? "There is nothing to draw here." : data.series && !figure.shown.some(Boolean) ? "All series are hidden." : "";
+    const nothing = isEmpty(data)
+      ? "There is nothing to draw here."
+      : data.series && !figure.shown.some(Boolean)
+        ? "All series are hidden."
+        : "";
     figure.drawing = null;
-    if (nothing) { plot.replaceChildren(make("p", { class: "empty" }, nothing)); return; }
+    if (nothing) {
+      plot.replaceChildren(make("p", { class: "empty" }, nothing));
+      return;
+    }
     figure.drawing = CHARTS[data.kind](data, width, figure.shown, figure.view);
     plot.replaceChildren(figure.drawing.svg);
     fold(figure, figure.drawing.svg.height.baseVal.value);
@@ -651,26 +1091,49 @@
 
   const swatch = (look, kind) => {
     const svg = draw(null, "svg", { width: 22, height: 12, viewBox: "0 0 22 12", "aria-hidden": "true" });
-    if (kind === "lines") draw(svg, "path", { class: `line ${look.name}`, d: "M0 6H22", "stroke-dasharray": look.dash || "none" });
-    else if (kind === "points") draw(svg, "path", { class: `mark ${look.name}`, d: look.symbol(4.5), transform: "translate(11 6)" });
+    if (kind === "lines")
+      draw(svg, "path", {
+        class: `line ${look.name}`,
+        d: "M0 6H22",
+        "stroke-dasharray": look.dash || "none",
+      });
+    else if (kind === "points")
+      draw(svg, "path", { class: `mark ${look.name}`, d: look.symbol(4.5), transform: "translate(11 6)" });
     else draw(svg, "rect", { class: `barmark ${look.name}`, x: 4, y: 0, width: 14, height: 12, rx: 2 });
     return svg;
   };
   const legend = (figure) => {
     const { data } = figure;
-    if (data.kind === "matrix") { if (data.shares === "rows" && !isEmpty(data)) viewSwitch(figure); return; }
+    if (data.kind === "matrix") {
+      if (data.shares === "rows" && !isEmpty(data)) viewSwitch(figure);
+      return;
+    }
     if (data.size && !isEmpty(data)) figure.legend.append(sizeKey(data));
     if (data.series.length < 2 && !data.series.some((part) => part.hidden)) return;
     figure.entries = data.series.map((part, i) => {
-      const entry = make("button", { type: "button", class: "entry", title: shorten(part.name, 300) }, swatch(lookOf(groupOf(part, i, data)), data.kind), make("span", { dir: "auto" }, shorten(part.name, 80)));
-      entry.addEventListener("click", () => { figure.shown[i] = !figure.shown[i]; changed(figure); });
+      const entry = make(
+        "button",
+        { type: "button", class: "entry", title: shorten(part.name, 300) },
+        swatch(lookOf(groupOf(part, i, data)), data.kind),
+        make("span", { dir: "auto" }, shorten(part.name, 80)),
+      );
+      entry.addEventListener("click", () => {
+        figure.shown[i] = !figure.shown[i];
+        changed(figure);
+      });
       return entry;
     });
     const entries = figure.entries.slice();
     if (data.series.length > 6) {
-      for (const [text, value] of [["Show all", true], ["Hide all", false]]) {
+      for (const [text, value] of [
+        ["Show all", true],
+        ["Hide all", false],
+      ]) {
         const button = make("button", { type: "button", class: "all" }, text);
-        button.addEventListener("click", () => { figure.shown.fill(value); changed(figure); });
+        button.addEventListener("click", () => {
+          figure.shown.fill(value);
+          changed(figure);
+        });
         entries.push(button);
       }
     }
@@ -683,12 +1146,23 @@
   };
   const changed = (figure, silent) => {
     figure.entries.forEach((entry, i) => entry.setAttribute("aria-pressed", figure.shown[i]));
-    if (figure.count) figure.count.textContent = `Shown: ${figure.shown.filter(Boolean).length} of ${figure.shown.length}`;
-    if (!silent) { figure.current = null; paint(figure); }
+    if (figure.count)
+      figure.count.textContent = `Shown: ${figure.shown.filter(Boolean).length} of ${figure.shown.length}`;
+    if (!silent) {
+      figure.current = null;
+      paint(figure);
+    }
   };
   const viewSwitch = (figure) => {
-    const buttons = [["counts", "Counts"], ["shares", "Shares of the row"]].map(([view, text]) => {
-      const button = make("button", { type: "button", class: "entry", "aria-pressed": view === figure.view }, text);
+    const buttons = [
+      ["counts", "Counts"],
+      ["shares", "Shares of the row"],
+    ].map(([view, text]) => {
+      const button = make(
+        "button",
+        { type: "button", class: "entry", "aria-pressed": view === figure.view },
+        text,
+      );
       button.addEventListener("click", () => {
         figure.view = view;
         buttons.forEach((other) => other.setAttribute("aria-pressed", other === button));
@@ -701,7 +1175,8 @@
   };
   /** What the areas of points mean: the least and the greatest. */
   const sizeKey = (data) => {
-    const sizes = data.series.flatMap((part) => part.sizes).filter(known), say = onAxis(data.size);
+    const sizes = data.series.flatMap((part) => part.sizes).filter(known),
+      say = onAxis(data.size);
     const key = make("span", { class: "key" }, make("span", {}, `${data.size.label}:`));
     for (const size of sizes.length ? [least(sizes), greatest(sizes)] : []) {
       const r = radiusOf(size, greatest(sizes), 4);
@@ -713,9 +1188,22 @@
   };
 
   const begin = (root, data) => {
-    const plot = root.querySelector(".plot"), title = root.querySelector("h3").textContent;
-    const figure = { root, data, plot, legend: root.querySelector(".legend"), view: "counts", shown: (data.series || []).map((part) => !part.hidden) };
-    set(plot, { tabindex: 0, role: "application", "aria-roledescription": "chart", "aria-label": `${shorten(title, 200)}. Arrow keys move through the chart, Escape closes.` });
+    const plot = root.querySelector(".plot"),
+      title = root.querySelector("h3").textContent;
+    const figure = {
+      root,
+      data,
+      plot,
+      legend: root.querySelector(".legend"),
+      view: "counts",
+      shown: (data.series || []).map((part) => !part.hidden),
+    };
+    set(plot, {
+      tabindex: 0,
+      role: "application",
+      "aria-roledescription": "chart",
+      "aria-label": `${shorten(title, 200)}. Arrow keys move through the chart, Escape closes.`,
+    });
     plot.addEventListener("pointermove", hover(figure));
     plot.addEventListener("pointerdown", hover(figure));
     plot.addEventListener("pointerleave", closeTip);
@@ -723,8 +1211,19 @@
     plot.addEventListener("keydown", keyboard(figure));
     legend(figure);
     const missing = isEmpty(data) ? 0 : missingIn(data);
-    if (missing) plot.after(make("p", { class: "reading" }, missing === 1 ? "1 value is missing and not drawn." : `${show(missing)} values are missing and not drawn.`));
-    new ResizeObserver(() => { if (Math.abs(Math.floor(plot.clientWidth) - (figure.width || 0)) > 1) paint(figure); }).observe(plot);
+    if (missing)
+      plot.after(
+        make(
+          "p",
+          { class: "reading" },
+          missing === 1
+            ? "1 value is missing and not drawn."
+            : `${show(missing)} values are missing and not drawn.`,
+        ),
+      );
+    new ResizeObserver(() => {
+      if (Math.abs(Math.floor(plot.clientWidth) - (figure.width || 0)) > 1) paint(figure);
+    }).observe(plot);
     paint(figure);
   };
 
@@ -736,10 +1235,12 @@
     const first = value.split(" ")[0];
     return first === "" ? null : Number(first);
   };
-  const compare = (a, b) => (typeof a === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true }));
+  const compare = (a, b) =>
+    typeof a === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true });
   const sortBy = (table, j, head) => {
     const down = head.getAttribute("aria-sort") === "ascending";
-    const body = table.tBodies[0], rows = Array.from(body.rows, (row) => [keyOf(row.cells[j]), row]);
+    const body = table.tBodies[0],
+      rows = Array.from(body.rows, (row) => [keyOf(row.cells[j]), row]);
     const empty = ([key]) => key === null || key === "";
     const full = rows.filter((row) => !empty(row)).sort((a, b) => (down ? -1 : 1) * compare(a[0], b[0]));
     body.append(...full.concat(rows.filter(empty)).map((row) => row[1]));
@@ -755,20 +1256,43 @@
   };
   const tableCsv = (table) => {
     const rows = Array.from(table.tBodies[0].rows, (row) => Array.from(row.cells));
-    const parts = (cell) => (cell.dataset.value === undefined ? [cell.textContent.trim()] : cell.dataset.value.split(" ").map((part) => (part === "" ? null : Number(part))));
+    const parts = (cell) =>
+      cell.dataset.value === undefined
+        ? [cell.textContent.trim()]
+        : cell.dataset.value.split(" ").map((part) => (part === "" ? null : Number(part)));
     const names = Array.from(table.tHead.rows[0].cells, (head) => head.textContent.trim());
     const counts = names.map((_, j) => greatest(rows.map((row) => parts(row[j]).length).concat(1)));
     const ends = { 1: [""], 2: [" low", " high"], 3: ["", " low", " high"] };
     const fill = (values, n) => values.concat(range(n - values.length).map(() => null));
-    return [names.flatMap((name, j) => ends[counts[j]].map((end) => name + end)), ...rows.map((row) => row.flatMap((cell, j) => fill(parts(cell), counts[j])))];
+    return [
+      names.flatMap((name, j) => ends[counts[j]].map((end) => name + end)),
+      ...rows.map((row) => row.flatMap((cell, j) => fill(parts(cell), counts[j]))),
+    ];
   };
   const chartCsv = (data) => {
-    if (data.kind === "matrix") return [[data.row_label, ...data.columns], ...data.rows.map((name, i) => [name, ...data.values[i]])];
-    const each = (row) => data.series.flatMap((part) => (part.values || part.y).map((_, i) => [part.name, ...row(part, i)]));
-    if (data.kind === "boxes") return [["series", "run", data.axis.label], ...each((part, i) => [part.labels[i] || String(i + 1), part.values[i]])];
-    if (data.kind === "bars") return [["series", "name", data.axis.label, "low", "high"], ...each((part, i) => [data.categories[i], part.values[i], part.low[i], part.high[i]])];
-    if (data.kind === "lines") return [["series", data.x.label, data.y.label, "low", "high"], ...each((part, i) => [part.x[i], part.y[i], part.low[i], part.high[i]])];
-    return [["series", "label", data.x.label, data.y.label, data.size ? data.size.label : "size"], ...each((part, i) => [part.labels[i] || "", part.x[i], part.y[i], part.sizes[i]])];
+    if (data.kind === "matrix")
+      return [[data.row_label, ...data.columns], ...data.rows.map((name, i) => [name, ...data.values[i]])];
+    const each = (row) =>
+      data.series.flatMap((part) => (part.values || part.y).map((_, i) => [part.name, ...row(part, i)]));
+    if (data.kind === "boxes")
+      return [
+        ["series", "run", data.axis.label],
+        ...each((part, i) => [part.labels[i] || String(i + 1), part.values[i]]),
+      ];
+    if (data.kind === "bars")
+      return [
+        ["series", "name", data.axis.label, "low", "high"],
+        ...each((part, i) => [data.categories[i], part.values[i], part.low[i], part.high[i]]),
+      ];
+    if (data.kind === "lines")
+      return [
+        ["series", data.x.label, data.y.label, "low", "high"],
+        ...each((part, i) => [part.x[i], part.y[i], part.low[i], part.high[i]]),
+      ];
+    return [
+      ["series", "label", data.x.label, data.y.label, data.size ? data.size.label : "size"],
+      ...each((part, i) => [part.labels[i] || "", part.x[i], part.y[i], part.sizes[i]]),
+    ];
   };
   const csvCell = (value) => {
     if (!known(value)) return "";
@@ -792,10 +1316,17 @@
   const copy = async (button) => {
     const text = button.closest("figure").querySelector("code").textContent;
     let done = false;
-    try { await navigator.clipboard.writeText(text); done = true; } catch { done = copyBySelection(text); }
+    try {
+      await navigator.clipboard.writeText(text);
+      done = true;
+    } catch {
+      done = copyBySelection(text);
+    }
     button.textContent = done ? "Copied" : "Select the text and copy it";
     voice.textContent = button.textContent;
-    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 2000);
   };
   const copyBySelection = (text) => {
     const field = make("textarea", { class: "unseen" });
@@ -807,13 +1338,17 @@
     return done;
   };
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : dark.matches);
-  const nameTheme = () => { document.querySelector("[data-do=theme]").textContent = isDark() ? "Light" : "Dark"; };
+  const isDark = () =>
+    document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : dark.matches;
+  const nameTheme = () => {
+    document.querySelector("[data-do=theme]").textContent = isDark() ? "Light" : "Dark";
+  };
 
   const ACTIONS = {
     copy,
     csv: (button) => {
-      const root = button.closest("figure"), chart = root.dataset.chart;
+      const root = button.closest("figure"),
+        chart = root.dataset.chart;
       save(chart === undefined ? tableCsv(root.querySelector("table")) : chartCsv(CONTENT[chart]), root.id);
     },
     numbers: (button) => {
@@ -822,7 +1357,10 @@
       button.setAttribute("aria-expanded", !region.hidden);
       for (const box of region.querySelectorAll(".scroll")) reachable(box);
     },
-    theme: () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; nameTheme(); },
+    theme: () => {
+      document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+      nameTheme();
+    },
   };
   /** Only boxes that do scroll are stops of the keyboard. */
   const reachable = (box) => {
@@ -836,10 +1374,19 @@
     const follow = () => {
       waiting = false;
       let current = 0;
-      places.forEach((place, i) => { if (place && place.getBoundingClientRect().top < innerHeight * 0.3) current = i; });
-      links.forEach((link, i) => (i === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current")));
+      places.forEach((place, i) => {
+        if (place && place.getBoundingClientRect().top < innerHeight * 0.3) current = i;
+      });
+      links.forEach((link, i) =>
+        i === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current"),
+      );
     };
-    const ask = () => { if (!waiting) { waiting = true; requestAnimationFrame(follow); } };
+    const ask = () => {
+      if (!waiting) {
+        waiting = true;
+        requestAnimationFrame(follow);
+      }
+    };
     addEventListener("scroll", ask, { passive: true });
     follow();
   };
@@ -849,7 +1396,9 @@
   document.querySelectorAll("table").forEach(makeSortable);
   document.querySelectorAll("[data-do=numbers]").forEach(ACTIONS.numbers);
   for (const root of document.querySelectorAll("figure[data-chart]")) {
-    try { begin(root, CONTENT[root.dataset.chart]); } catch (error) {
+    try {
+      begin(root, CONTENT[root.dataset.chart]);
+    } catch (error) {
       // One chart that fails takes nothing with it: its numbers are shown.
       console.error(error);
       ACTIONS.numbers(root.querySelector("[data-do=numbers]"));
@@ -859,7 +1408,13 @@
     const button = event.target.closest("[data-do]");
     if (button) ACTIONS[button.dataset.do](button);
   });
-  addEventListener("scroll", () => { if (open && !open.figure.plot.matches(":focus")) closeTip(); }, { passive: true });
+  addEventListener(
+    "scroll",
+    () => {
+      if (open && !open.figure.plot.matches(":focus")) closeTip();
+    },
+    { passive: true },
+  );
   addEventListener("beforeprint", closeTip);
   addEventListener("resize", () => document.querySelectorAll(".scroll").forEach(reachable));
   document.querySelectorAll(".scroll").forEach(reachable);
