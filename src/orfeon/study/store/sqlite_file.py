@@ -11,13 +11,13 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy import Connection, Engine, create_engine, false
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from orfeon.study.store.database import Database, transaction
 from orfeon.study.store.errors import StoreError, store_error
-from orfeon.study.store.tables import APPLICATION_ID, has_tables, make_tables
+from orfeon.study.store.tables import APPLICATION_ID, about, has_tables, make_tables
 
 #: How long a writer waits for others, in seconds.
 PATIENCE = 60.0
@@ -144,12 +144,13 @@ def _check_writable(path: Path) -> None:
 
 def _prepare(connection: Connection, path: Path) -> None:
     _check_whole(connection, path)
-    # The lock is taken before anything is looked at: two processes may be making the store, and
-    # a file that cannot be written is found out now, not after the first run.
+    # The lock is taken before anything is looked at: two processes may be making the store.
     with transaction(connection):
         if not has_tables(connection, str(path)):
             connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
             make_tables(connection)
+        # Changes nothing, but a file that cannot be written is found out now, not after a run.
+        connection.execute(about.update().values(schema_version=0).where(false()))
     _use_write_ahead_log(connection)
 
 
