@@ -1,7 +1,8 @@
 """Members trained on parts of the data: for tables too large for one model, or for memory.
 
 Each part trains its own members, and all of them vote ("pasting votes together"). Parts come as the
-random partitions of a table, chunk by chunk from an iterator, or through ``partial_fit``.
+random partitions of a table, chunk by chunk from an iterator, through ``partial_fit``, or as the
+partitions of Dask collections, whose members are trained where the data are.
 
 References
 ----------
@@ -14,210 +15,37 @@ ICML, 90-98.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from numbers import Integral
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.base import _fit_context, clone
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
-from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.dask_asking import ask_lazily
+from orfeon.ensembles.dask_parts import is_dask
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance, LeavingOut
-from orfeon.ensembles.perturbation import Examples, Perturbation, member_generator
-from orfeon.ensembles.sampling import draw_with_replacement
-from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
+from orfeon.ensembles.leaving_out import Importance
+from orfeon.ensembles.partitioned_base import PartitionedEnsemble
 from orfeon.ensembles.voting import (
     CLASSIFIER,
     REGRESSOR,
     AveragingRegressorMixin,
     VotingClassifierMixin,
 )
-from orfeon.growth.blocks import run_in_blocks
-from orfeon.members import concatenate
-from orfeon.seeding import Purpose, seed_sequence
-from orfeon.tabular import KnownClassesMixin, TrainingData
+from orfeon.tabular import KnownClassesMixin
 from orfeon.trees import CARTClassifier, CARTRegressor
 
 
-@dataclass(frozen=True)
-class _PartTraining:
-    """Trains members on the examples that they see only, however many there are in all."""
-
-    base: Any
-    data: Any
-    recipe: Recipe
-    classes: npt.NDArray[Any]
-
-    def __call__(self, block: slice) -> Trained:
-        """Train the members of a block."""
-        _, _, drawn = self.recipe.draw(block)
-        members = range(block.start, block.stop)
-        parts = [self._train(t, p) for t, p in zip(members, drawn, strict=True)]
-        return Trained(concatenate(parts), self.recipe.seen(drawn))
-
-    def _train(self, member: int, perturbation: Perturbation) -> Any:
-        assert perturbation.weights is not None
-        examples = self.recipe.examples
-        rows = np.flatnonzero(perturbation.weights)
-        few = replace(examples, labels=examples.labels[rows], weights=examples.weights[rows])
-        counts = perturbation.weights[rows]
-        recipe = replace(
-            self.recipe,
-            examples=few,
-            perturb=lambda examples, rng, member: Perturbation(weights=counts),
-            keep_seen=False,
-        )
-        one = slice(member, member + 1)
-        if isinstance(self.data, TrainingData):
-            data = self.data
-            part = replace(
-                data, X=data.X[rows], y=data.y[rows], weights=data.weights[rows],
-                rows=data.rows[rows],
-            )  # fmt: skip
-            return TreeTraining(self.base, part, recipe, self.classes)(one).members
-        part = _safe_indexing(self.data, rows)
-        return EstimatorTraining(self.base, part, recipe)(one).members
-
-
-class _Partitioned(LeavingOut):
-    """Members of the parts of a training set."""
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: ENSEMBLE[name] for name in ENSEMBLE if name != "warm_start"},
-        **ESTIMATOR,
-        **LEAVING_OUT,
-        "n_partitions": [Interval(Integral, 1, None, closed="left")],
-    }
-
-    _draws_by: ClassVar[tuple[str, ...]] = ("n_partitions", "n_estimators")
-
-    warm_start = False
-    estimator: Any
-    n_partitions: int
-    n_chunks_: int
-
-    @property
-    def _n_members(self) -> int:
-        return int(self.n_partitions * self.n_estimators)
-
-    def _prepare(self, examples: Examples, members: range) -> None:
-        n_parts = min(self.n_partitions, len(examples))
-        rng = member_generator(self._sequence, Purpose.PARTING_DATA)
-        self._part = rng.permutation(len(examples)) % n_parts
-        self.n_chunks_ = self.n_partitions
-
-    def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
-        super()._finish(data, recipe, seen)
-        del self._part
-
-    def _only_draws(self, examples: Examples) -> bool:
-        return self.n_estimators > 1
-
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
-        # More partitions than examples: the last ones begin again.
-        part = (member // self.n_estimators) % (self._part.max() + 1)
-        mine = np.flatnonzero(self._part == part)
-        few = replace(examples, labels=examples.labels[mine], weights=examples.weights[mine])
-        drawn = self._counts(few, rng)
-        counts = np.zeros(len(examples), drawn.dtype)
-        counts[mine] = drawn
-        return Perturbation(weights=counts)
-
-    def _counts(self, part: Examples, rng: np.random.Generator) -> npt.NDArray[Any]:
-        """How often each example of a part is in a member's sample, or its weight.
-
-        One member alone sees the part as it is; several have bootstrap samples of it.
-        """
-        if self.n_estimators == 1:
-            return np.ones(len(part), np.int64) if part.are_equal else part.weights
-        return draw_with_replacement(part, rng, len(part))
-
-    def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
-        return _PartTraining(self.estimator_, data, recipe, self._classes)
-
-    # -- chunk by chunk ------------------------------------------------------------------------
-
-    def fit_chunks(self, chunks: Iterable[Any], classes: Any = None) -> Self:
-        """Train members chunk by chunk, with no more than one chunk in memory.
-
-        Parameters
-        ----------
-        chunks : iterable of (X, y) or (X, y, sample_weight)
-            The parts of the data, one after the other.
-        classes : array, optional
-            All the classes, for a classifier: no chunk alone need have them all.
-
-        Returns
-        -------
-        self
-            The fitted ensemble.
-        """
-        self._validate_params()
-        self._forget()
-        for chunk in chunks:
-            X, y, *weight = chunk
-            self._add_chunk(X, y, classes, weight[0] if weight else None)
-        if not hasattr(self, "members_"):
-            raise ValueError("chunks is empty; at least one chunk (X, y) is needed.")
-        return self
-
-    def _forget(self) -> None:
-        for name in ("members_", "schema_", "classes_", "feature_names_in_", "_known_classes"):
-            self.__dict__.pop(name, None)
-
-    def _add_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        """Train the members of one more chunk."""
-        begins = not hasattr(self, "members_")
-        if self._must_learn:
-            raise ValueError(
-                f"combine={self.combine!r} learns from answers on examples that members did not "
-                "see, and no chunk is kept to ask them about; use fit, or another rule."
-            )
-        self._expect_classes(classes, begins)
-        if begins:
-            self.estimator_ = self._base()
-            self._check_base()
-            self._sequence = seed_sequence(self.random_state)
-            self.n_chunks_ = 0
-        data, examples = self._read_all(X, y, sample_weight, reset=begins)
-        recipe = Recipe(examples, self._perturb_chunk, self._sequence, False)
-        self._check_weights(examples)
-        first = 0 if begins else len(self.members_)
-        train = super()._training(data, recipe)
-        members = range(first, first + self.n_estimators)
-        blocks = run_in_blocks(train, members, self.n_jobs, prefer=self._prefer)
-        parts = [block.members for block in blocks]
-        self.members_ = concatenate(parts if begins else [self.members_, *parts])
-        self.n_chunks_ += 1
-        self._history = []  # there is no one training set any more
-        self._forget_decider()
-        self._forget_estimates()
-        return self
-
-    def _perturb_chunk(
-        self, examples: Examples, rng: np.random.Generator, member: int
-    ) -> Perturbation:
-        return Perturbation(weights=self._counts(examples, rng))
-
-    def _expect_classes(self, classes: Any, begins: bool) -> None:
-        """Take note of the classes to come; regressors have none."""
-
-
 @documented(estimator="an unpruned :class:`orfeon.CARTClassifier`")
-class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, _Partitioned):
+class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, PartitionedEnsemble):
     """Vote of classifiers trained on disjoint parts of the data.
 
     Parameters
     ----------
     <estimator>
     n_partitions : int, default=10
-        Random parts that ``fit`` makes of the examples.
+        Random parts that ``fit`` makes of the examples; Dask collections have their own.
     n_estimators : int, default=1
         Members trained on each part or chunk: one on all its examples, several on bootstrap samples
         of it.
@@ -242,8 +70,9 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, _Partition
     Notes
     -----
     With ``partial_fit`` and ``fit_chunks`` the first chunk says what the attributes are: a category
-    that only later chunks have is taken as missing, so give data frames their full categorical
-    types.
+    that only later chunks have is taken as missing, so begin with a chunk that has them all. The
+    partitions of Dask collections agree on categories and classes before members are trained; that
+    reads them twice, unless they are persisted.
 
     Examples
     --------
@@ -259,7 +88,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, _Partition
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_Partitioned._parameter_constraints,
+        **PartitionedEnsemble._parameter_constraints,
         **CLASSIFIER,
     }
 
@@ -289,26 +118,9 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, _Partition
     def _base(self) -> Any:
         return CARTClassifier() if self.estimator is None else clone(self.estimator)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train members on random parts of the examples.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; with trees as members, missing values and categories are welcome.
-        y : array of shape (n_rows,)
-            Classes.
-        sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
-
-        Returns
-        -------
-        self
-            The fitted ensemble.
-        """
-        self._forget()
-        super().fit(X, y, sample_weight)
-        return self
+    def _set_classes(self, classes: Any) -> None:
+        self.classes_ = classes
+        self.n_classes_ = len(classes)
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -332,16 +144,63 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, _Partition
         """
         return self._add_chunk(X, y, classes, sample_weight)
 
+    def predict(self, X: Any) -> Any:
+        """The class of the largest share: of the votes, unless ``combine`` says otherwise.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows; those of a Dask collection are asked about when the result is computed.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes; the first of those that are tied. Of a Dask collection another: an array, a
+            series with the index of ``X``, or a bag.
+        """
+        return _ask(self, X, "predict", super().predict)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Shares of the classes by the rule ``combine``: of the votes, unless it says otherwise.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows; those of a Dask collection are asked about when the result is computed.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Shares, in the order of ``classes_``. Of a Dask collection another; a data frame has
+            the classes as its columns.
+        """
+        return _ask(self, X, "predict_proba", super().predict_proba)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithms of what ``predict_proba`` gives.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows; those of a Dask collection are asked about when the result is computed.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms; minus infinity where a share is zero.
+        """
+        return _ask(self, X, "predict_log_proba", super().predict_log_proba)
+
 
 @documented(estimator="an unpruned :class:`orfeon.CARTRegressor`")
-class PartitionedRegressor(AveragingRegressorMixin, _Partitioned):
+class PartitionedRegressor(AveragingRegressorMixin, PartitionedEnsemble):
     """Mean of regressors trained on disjoint parts of the data.
 
     Parameters
     ----------
     <estimator>
     n_partitions : int, default=10
-        Random parts that ``fit`` makes of the examples.
+        Random parts that ``fit`` makes of the examples; Dask collections have their own.
     n_estimators : int, default=1
         Members trained on each part or chunk: one on all its examples, several on bootstrap samples
         of it.
@@ -373,7 +232,7 @@ class PartitionedRegressor(AveragingRegressorMixin, _Partitioned):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_Partitioned._parameter_constraints,
+        **PartitionedEnsemble._parameter_constraints,
         **REGRESSOR,
     }
 
@@ -422,3 +281,27 @@ class PartitionedRegressor(AveragingRegressorMixin, _Partitioned):
             The ensemble, with ``n_estimators`` members more.
         """
         return self._add_chunk(X, y, None, sample_weight)
+
+    def predict(self, X: Any) -> Any:
+        """The mean of the members' predictions, unless ``combine`` says otherwise.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows; those of a Dask collection are asked about when the result is computed.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predictions. Of a Dask collection another: an array, a series with the index of ``X``,
+            or a bag.
+        """
+        return _ask(self, X, "predict", super().predict)
+
+
+def _ask(ensemble: Any, X: Any, method: str, ask: Callable[[Any], Any]) -> Any:
+    """Ask about rows now, or when their partitions are computed."""
+    if not is_dask(X):
+        return ask(X)
+    check_is_fitted(ensemble, "members_")
+    return ask_lazily(ensemble, X, method)

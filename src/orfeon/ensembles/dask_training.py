@@ -1,0 +1,241 @@
+"""Members trained on the partitions of a Dask collection, where the data are.
+
+The partitions are gone through twice: once to agree on attributes, categories and classes, and once
+to train. Only these and the members travel, never the examples.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier
+from sklearn.utils.validation import _num_samples
+
+from orfeon.ensembles.dask_parts import Part, rows_of_part, values_of_part
+from orfeon.schema import MAX_CATEGORIES, Schema
+from orfeon.tabular import check_length
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a first look at a part tells.
+
+    Parameters
+    ----------
+    n_rows : int
+        Its rows of positive weight.
+    n_attributes : int
+        Its attributes.
+    names : ndarray or None
+        Their names, where all are strings.
+    schema : Schema or None
+        What they are; None where the base learner reads them itself.
+    classes : ndarray or None
+        Classes that occur; None in regression.
+
+    Examples
+    --------
+    >>> from orfeon.ensembles.dask_training import Look
+    >>> Look(0, 0, None, None, None).n_rows
+    0
+    """
+
+    n_rows: int
+    n_attributes: int
+    names: npt.NDArray[Any] | None
+    schema: Schema | None
+    classes: npt.NDArray[Any] | None
+
+
+NOTHING = Look(0, 0, None, None, None)
+
+
+def look_at_parts(ensemble: Any, parts: Sequence[Part]) -> list[Look]:
+    """Look at all parts, each where it is.
+
+    Parameters
+    ----------
+    ensemble : ensemble
+        Which is to be trained; its base learner is there already.
+    parts : sequence of Part
+        The parts.
+
+    Returns
+    -------
+    list of Look
+        What they tell, in order. All say the same of which attributes are categorical.
+    """
+    looks = _on_parts(_look, ensemble, parts, [()] * len(parts))
+    schemas = [look.schema for look in looks if look.schema is not None]
+    masks = np.array([schema.is_categorical for schema in schemas])
+    if len(schemas) and _same_attributes(schemas) and (masks != masks[0]).any():
+        # A part whose values of an attribute are all numbers, or missing, cannot know that
+        # another has strings there.
+        chosen = np.logical_or.reduce(masks).tolist()
+        looks = _on_parts(_look, ensemble, parts, [(chosen,)] * len(parts))
+    return looks
+
+
+def agree(looks: Sequence[Look]) -> Look:
+    """What the parts are together.
+
+    Parameters
+    ----------
+    looks : sequence of Look
+        What each part tells.
+
+    Returns
+    -------
+    Look
+        All rows, all categories and all classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ensembles.dask_training import Look, agree
+    >>> from orfeon.schema import Schema
+    >>> red = Look(3, 1, None, Schema((("red",),)), np.array([0]))
+    >>> blue = Look(2, 1, None, Schema((("blue",),)), np.array([1]))
+    >>> both = agree([red, blue])
+    >>> both.n_rows, both.schema.categories, both.classes
+    (5, (('blue', 'red'),), array([0, 1]))
+    """
+    told = [look for look in looks if look.n_rows]
+    if not told:
+        raise ValueError("X has no rows that count: all partitions are empty or of weight zero.")
+    first = told[0]
+    for look in told:
+        if look.n_attributes != first.n_attributes or not np.array_equal(
+            _listed(look.names), _listed(first.names)
+        ):
+            raise ValueError(
+                f"partitions of X have other attributes: {first.n_attributes} "
+                f"{_listed(first.names)} and {look.n_attributes} {_listed(look.names)}."
+            )
+    schemas = [look.schema for look in told if look.schema is not None]
+    classes = [look.classes for look in told if look.classes is not None]
+    return Look(
+        sum(look.n_rows for look in told),
+        first.n_attributes,
+        first.names,
+        _one_schema(schemas) if schemas else None,
+        _one_set(classes) if classes else None,
+    )
+
+
+def train_parts(ensemble: Any, parts: Sequence[Part], firsts: Sequence[int]) -> list[Any]:
+    """Train the members of all parts, each where it is.
+
+    Parameters
+    ----------
+    ensemble : ensemble
+        Which knows attributes and classes.
+    parts : sequence of Part
+        Those that have rows.
+    firsts : sequence of int
+        Number of the first member of each.
+
+    Returns
+    -------
+    list of members
+        Those of each part, in order.
+    """
+    return _on_parts(_train, ensemble, parts, [(first,) for first in firsts])
+
+
+def _on_parts(
+    work: Callable[..., Any], ensemble: Any, parts: Sequence[Part], given: Sequence[tuple[Any, ...]]
+) -> list[Any]:
+    """Do something with each part, by whatever scheduler Dask uses now."""
+    dask = importlib.import_module("dask")
+    # One for all: the members, data and threads of a process are not sent along.
+    shared = dask.delayed(_bare(ensemble), pure=False)
+    run = dask.delayed(_with_number, pure=False)
+    tasks = [
+        run(work, part.number, shared, part.X, part.y, part.sample_weight, *more)
+        for part, more in zip(parts, given, strict=True)
+    ]
+    return list(dask.compute(*tasks))
+
+
+def _bare(ensemble: Any) -> Any:
+    bare = copy(ensemble)
+    bare.n_jobs, bare.verbose = None, 0  # a worker has its own threads, and nobody looks
+    return bare
+
+
+def _with_number(work: Callable[..., Any], number: int, ensemble: Any, *given: Any) -> Any:
+    """Work on a part; errors say which one."""
+    X, y, weight, *more = given
+    try:
+        rows, values = rows_of_part(X), values_of_part(y)
+        check_length(values, _num_samples(rows))
+        weights = None if weight is None else values_of_part(weight)
+        return work(ensemble, rows, values, weights, *more)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"Partition {number}: {error}") from error
+
+
+def _look(ensemble: Any, X: Any, y: Any, weights: Any, categorical: Any = None) -> Look:
+    if not len(y) or (weights is not None and len(weights) and not np.any(weights)):
+        return NOTHING
+    reader = copy(ensemble)
+    X, y, *_ = reader._read_examples(X, y, weights, reset=True)
+    schema = None
+    if reader._has_trees:
+        chosen = reader._categorical_features() if categorical is None else categorical
+        schema = Schema.learn(X, chosen)
+        reader.n_features_in_ = schema.n_attributes
+    else:
+        reader._check_rows(X, reset=True)
+    classes = np.unique(y) if is_classifier(ensemble) else None
+    names = getattr(reader, "feature_names_in_", None)
+    return Look(len(y), reader.n_features_in_, names, schema, classes)
+
+
+def _train(ensemble: Any, X: Any, y: Any, weights: Any, first: int) -> Any:
+    return ensemble._train_chunk(X, y, weights, first, reset=False)
+
+
+def _listed(names: Any) -> list[str]:
+    return [] if names is None else list(names)
+
+
+def _same_attributes(schemas: Sequence[Schema]) -> bool:
+    return all(schema.n_attributes == schemas[0].n_attributes for schema in schemas)
+
+
+def _one_schema(schemas: Sequence[Schema]) -> Schema:
+    """The attributes with the categories of all parts."""
+    merged: list[Any] = []
+    for j, in_parts in enumerate(zip(*(schema.categories for schema in schemas), strict=True)):
+        if in_parts[0] is None:
+            merged.append(None)
+            continue
+        # True is not 1 here; they are told apart again where an attribute has both.
+        found = {(isinstance(one, bool), one): one for some in in_parts for one in some or ()}
+        if len(found) > MAX_CATEGORIES:
+            raise ValueError(
+                f"Attribute {schemas[0].name(j)!r} has {len(found)} categories; at most "
+                f"{MAX_CATEGORIES} are allowed. Group its rare values or leave it out."
+            )
+        values = sorted(
+            found.values(), key=lambda v: (isinstance(v, str), not isinstance(v, bool), v)
+        )
+        merged.append(tuple(values))
+    return Schema(tuple(merged), schemas[0].names)
+
+
+def _one_set(classes: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    are_strings = {isinstance(found.tolist()[0], str) for found in classes}
+    if len(are_strings) > 1:
+        raise ValueError(
+            "y has strings in some partitions and numbers in others; classes are all of one kind."
+        )
+    return np.unique(np.concatenate(classes))

@@ -1,0 +1,262 @@
+"""What pasted classifiers and regressors share: members of parts, chunks and Dask partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import Interval
+
+from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
+from orfeon.ensembles.dask_parts import is_dask, read_parts
+from orfeon.ensembles.dask_training import agree, look_at_parts, train_parts
+from orfeon.ensembles.leaving_out import LEAVING_OUT, LeavingOut
+from orfeon.ensembles.perturbation import Examples, Perturbation, member_generator
+from orfeon.ensembles.sampling import draw_with_replacement
+from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
+from orfeon.growth.blocks import run_in_blocks
+from orfeon.members import concatenate
+from orfeon.restoring import restored_on_failure
+from orfeon.seeding import Purpose, seed_sequence
+from orfeon.tabular import TrainingData
+
+
+@dataclass(frozen=True)
+class _PartTraining:
+    """Trains members on the examples that they see only, however many there are in all."""
+
+    base: Any
+    data: Any
+    recipe: Recipe
+    classes: npt.NDArray[Any]
+
+    def __call__(self, block: slice) -> Trained:
+        """Train the members of a block."""
+        _, _, drawn = self.recipe.draw(block)
+        members = range(block.start, block.stop)
+        parts = [self._train(t, p) for t, p in zip(members, drawn, strict=True)]
+        return Trained(concatenate(parts), self.recipe.seen(drawn))
+
+    def _train(self, member: int, perturbation: Perturbation) -> Any:
+        assert perturbation.weights is not None
+        examples = self.recipe.examples
+        rows = np.flatnonzero(perturbation.weights)
+        few = replace(examples, labels=examples.labels[rows], weights=examples.weights[rows])
+        counts = perturbation.weights[rows]
+        recipe = replace(
+            self.recipe,
+            examples=few,
+            perturb=lambda examples, rng, member: Perturbation(weights=counts),
+            keep_seen=False,
+        )
+        one = slice(member, member + 1)
+        if isinstance(self.data, TrainingData):
+            data = self.data
+            part = replace(
+                data, X=data.X[rows], y=data.y[rows], weights=data.weights[rows],
+                rows=data.rows[rows],
+            )  # fmt: skip
+            return TreeTraining(self.base, part, recipe, self.classes)(one).members
+        part = _safe_indexing(self.data, rows)
+        return EstimatorTraining(self.base, part, recipe)(one).members
+
+
+class PartitionedEnsemble(LeavingOut):
+    """Members of the parts of a training set."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: ENSEMBLE[name] for name in ENSEMBLE if name != "warm_start"},
+        **ESTIMATOR,
+        **LEAVING_OUT,
+        "n_partitions": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    _draws_by: ClassVar[tuple[str, ...]] = ("n_partitions", "n_estimators")
+
+    warm_start = False
+    estimator: Any
+    n_partitions: int
+    n_chunks_: int
+
+    @property
+    def _n_members(self) -> int:
+        return int(self.n_partitions * self.n_estimators)
+
+    def _prepare(self, examples: Examples, members: range) -> None:
+        n_parts = min(self.n_partitions, len(examples))
+        rng = member_generator(self._sequence, Purpose.PARTING_DATA)
+        self._part = rng.permutation(len(examples)) % n_parts
+        self.n_chunks_ = self.n_partitions
+
+    def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
+        super()._finish(data, recipe, seen)
+        del self._part
+
+    def _only_draws(self, examples: Examples) -> bool:
+        return self.n_estimators > 1
+
+    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
+        # More partitions than examples: the last ones begin again.
+        part = (member // self.n_estimators) % (self._part.max() + 1)
+        mine = np.flatnonzero(self._part == part)
+        few = replace(examples, labels=examples.labels[mine], weights=examples.weights[mine])
+        drawn = self._counts(few, rng)
+        counts = np.zeros(len(examples), drawn.dtype)
+        counts[mine] = drawn
+        return Perturbation(weights=counts)
+
+    def _counts(self, part: Examples, rng: np.random.Generator) -> npt.NDArray[Any]:
+        """How often each example of a part is in a member's sample, or its weight.
+
+        One member alone sees the part as it is; several have bootstrap samples of it.
+        """
+        if self.n_estimators == 1:
+            return np.ones(len(part), np.int64) if part.are_equal else part.weights
+        return draw_with_replacement(part, rng, len(part))
+
+    def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
+        return _PartTraining(self.estimator_, data, recipe, self._classes)
+
+    # -- chunk by chunk ------------------------------------------------------------------------
+
+    def fit_chunks(self, chunks: Iterable[Any], classes: Any = None) -> Self:
+        """Train members chunk by chunk, with no more than one chunk in memory.
+
+        Parameters
+        ----------
+        chunks : iterable of (X, y) or (X, y, sample_weight)
+            The parts of the data, one after the other.
+        classes : array, optional
+            All the classes, for a classifier: no chunk alone need have them all.
+
+        Returns
+        -------
+        self
+            The fitted ensemble.
+        """
+        self._validate_params()
+        self._forget()
+        for chunk in chunks:
+            X, y, *weight = chunk
+            self._add_chunk(X, y, classes, weight[0] if weight else None)
+        if not hasattr(self, "members_"):
+            raise ValueError("chunks is empty; at least one chunk (X, y) is needed.")
+        return self
+
+    def _forget(self) -> None:
+        for name in ("members_", "schema_", "classes_", "feature_names_in_", "_known_classes"):
+            self.__dict__.pop(name, None)
+
+    def _add_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+        """Train the members of one more chunk."""
+        begins = not hasattr(self, "members_")
+        self._refuse_learning()
+        self._expect_classes(classes, begins)
+        if begins:
+            self._begin()
+        first = 0 if begins else len(self.members_)
+        more = self._train_chunk(X, y, sample_weight, first, reset=begins)
+        self._keep([more] if begins else [self.members_, more], self.n_chunks_ + 1)
+        return self
+
+    def _begin(self) -> None:
+        """Make ready for the first chunk."""
+        self.estimator_ = self._base()
+        self._check_base()
+        self._sequence = seed_sequence(self.random_state)
+        self.n_chunks_ = 0
+
+    def _refuse_learning(self) -> None:
+        if self._must_learn:
+            raise ValueError(
+                f"combine={self.combine!r} learns from answers on examples that members did not "
+                "see, and no chunk is kept to ask them about; use fit, or another rule."
+            )
+
+    def _train_chunk(self, X: Any, y: Any, sample_weight: Any, first: int, *, reset: bool) -> Any:
+        """The members of a chunk, of which the first has this number."""
+        data, examples = self._read_all(X, y, sample_weight, reset=reset)
+        recipe = Recipe(examples, self._perturb_chunk, self._sequence, False)
+        self._check_weights(examples)
+        train = super()._training(data, recipe)
+        members = range(first, first + self.n_estimators)
+        blocks = run_in_blocks(train, members, self.n_jobs, prefer=self._prefer)
+        return concatenate([block.members for block in blocks])
+
+    def _keep(self, members: list[Any], n_chunks: int) -> None:
+        """Have the members of all chunks."""
+        self.members_ = concatenate(members)
+        self.n_chunks_ = n_chunks
+        self._history = []  # there is no one training set any more
+        self._forget_decider()
+        self._forget_estimates()
+
+    def _perturb_chunk(
+        self, examples: Examples, rng: np.random.Generator, member: int
+    ) -> Perturbation:
+        return Perturbation(weights=self._counts(examples, rng))
+
+    def _expect_classes(self, classes: Any, begins: bool) -> None:
+        """Take note of the classes to come; regressors have none."""
+
+    # -- partition by partition ----------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train members on random parts of the examples, or on the partitions of Dask collections.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples; with trees as members, missing values and categories are welcome. Of a
+            Dask array, data frame or bag of rows each partition is a part, whatever
+            ``n_partitions`` says, and its members are trained where it is.
+        y : array of shape (n_rows,)
+            Classes or targets; a Dask collection in the partitions of ``X`` if ``X`` is one.
+        sample_weight : array of shape (n_rows,), optional
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+
+        Returns
+        -------
+        self
+            The fitted ensemble.
+        """
+        with restored_on_failure(self):
+            self._forget()
+            if is_dask(X):
+                return self._fit_partitions(X, y, sample_weight)
+            super().fit(X, y, sample_weight)
+        return self
+
+    def _fit_partitions(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        self._validate_params()
+        if self.oob_score or self.importance == "permutation":
+            asked = "oob_score=True" if self.oob_score else "importance='permutation'"
+            raise ValueError(
+                f"{asked} asks members about the partitions of others, which stay where they are; "
+                "measure the error on other examples."
+            )
+        self._refuse_learning()
+        self._begin()
+        parts = read_parts(X, y, sample_weight)
+        looks = look_at_parts(self, parts)
+        known = agree(looks)
+        self.n_features_in_ = known.n_attributes
+        if known.names is not None:
+            self.feature_names_in_ = known.names
+        if known.schema is not None:
+            self.schema_ = known.schema
+        self._expect_classes(known.classes, begins=True)
+        filled = [part for part, look in zip(parts, looks, strict=True) if look.n_rows]
+        firsts = range(0, len(filled) * self.n_estimators, self.n_estimators)
+        members = train_parts(self, filled, firsts)
+        self._set_classes(known.classes)
+        self._keep(members, len(filled))
+        return self
+
+    def _set_classes(self, classes: Any) -> None:
+        """Have the classes that the parts have together; regressors have none."""
