@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from orfeon.inspection import Importances, importances
+from orfeon.study.report.content.words import counted
 from orfeon.study.report.content_types import Axis, BarChart, Bars, Section
 from orfeon.study.workbench.outcome import Showcase, StudyOutcome
 
@@ -90,7 +91,7 @@ def _chart(found: Importances, n_rows: int) -> BarChart:
     high = np.where(is_known, mean + 2 * error, np.nan).tolist() if is_known.any() else ()
     names = [found.names[j] for j in order]
     hidden = len(found.mean) - len(order)
-    rest = f" The other {hidden:,} attributes have less." if hidden else ""
+    rest = f" {counted(hidden, 'attribute')} with less are not shown." if hidden else ""
     if found.kind == "permutation":
         unit = "mean squared error" if found.is_regression else "error"
         title = "Importance by shuffling"

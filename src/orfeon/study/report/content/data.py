@@ -67,7 +67,7 @@ def _columns(outcome: StudyOutcome) -> Table:
         [
             short(column.name), column.kind, _use(column, outcome.target, used),
             column.n_missing / max(profile.n_rows, 1), column.n_distinct,
-            short(", ".join(short(example, 25) for example in column.examples), 80),
+            short(", ".join(map(_example, column.examples)), 80),
         ]
         for column in profile.columns[:_COLUMNS]
     ]  # fmt: skip
@@ -83,6 +83,16 @@ def _columns(outcome: StudyOutcome) -> Table:
     caption = f"The first {_COLUMNS} of {n:,} columns." if n > _COLUMNS else ""
     target = [i for i, c in enumerate(profile.columns[:_COLUMNS]) if c.name == outcome.target]
     return Table("Columns", caption, columns, rows, target)
+
+
+def _example(text: str) -> str:
+    """A value in a few letters: numbers lose digits that nobody reads."""
+    if len(text) > 8 and "." in text:
+        try:
+            return f"{float(text):.4g}"
+        except ValueError:
+            pass
+    return short(text, 25)
 
 
 def _use(column: Any, target: str, used: set[str]) -> str:

@@ -42,11 +42,7 @@ def ensembles_section(outcome: StudyOutcome) -> Section | None:
     showcase = outcome.showcase
     if showcase is None or outcome.task != "classification":
         return None
-    groups = groups_of(outcome)
-    named = {
-        name: (outcome.candidate(name).title, groups[outcome.candidate(name).method])
-        for name in showcase.models
-    }
+    named = _named(outcome, showcase)
     blocks = [*_clouds(outcome.seed, showcase, named), *_margins(showcase, named)]
     if not blocks:
         return None
@@ -55,6 +51,20 @@ def ensembles_section(outcome: StudyOutcome) -> Section | None:
         "fold: models trained on its training part, seen on its test part."
     ]
     return Section("ensembles", "Inside the ensembles", text, blocks)
+
+
+def _named(outcome: StudyOutcome, showcase: Showcase) -> dict[str, tuple[str, int]]:
+    """Titles and colours of the models; a part of an ensemble has another than the whole."""
+    groups = groups_of(outcome)
+    named: dict[str, tuple[str, int]] = {}
+    for name in showcase.models:
+        candidate = outcome.candidate(name)
+        taken = {group for _, group in named.values()}
+        group = groups[candidate.method]
+        if group in taken:
+            group = next(number for number in range(len(taken) + 1) if number not in taken)
+        named[name] = (candidate.title, group)
+    return named
 
 
 def _looked_at(showcase: Showcase, look: Callable[[Any], Any]) -> tuple[dict[str, Any], list[str]]:

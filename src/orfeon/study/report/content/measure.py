@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from orfeon.study.report.content.words import capital
 from orfeon.study.report.content_types import Axis, Column
 from orfeon.study.workbench.outcome import StudyOutcome
 from orfeon.study.workbench.scoring import SHARES
@@ -66,7 +67,7 @@ class Measure:
     @property
     def label(self) -> str:
         """Its title with a capital."""
-        return self.title[:1].upper() + self.title[1:]
+        return capital(self.title)
 
     def text(self, value: float) -> str:
         """A value in words.

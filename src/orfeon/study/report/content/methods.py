@@ -53,7 +53,7 @@ def _table(outcome: StudyOutcome) -> Table:
         measure.column(is_estimate=True, note="mean over the folds, 95% interval"),
         Column("Rank", "number", 1, note="mean over the folds; 1 is best"),
         Column("Against the best", note="corrected resampled t-test at 0.05, Holm's correction"),
-        Column("p", "number", 3, note="after Holm's correction"),
+        Column("p", "number", 3, note="after Holm's correction; of the baseline by itself"),
         *(other.column() for other in others),
         Column("Members", "number", 0),
         Column("Nodes", "number", 0, note="of all trees"),
@@ -80,7 +80,7 @@ def _table(outcome: StudyOutcome) -> Table:
         )
     chosen = [i for i, c in enumerate(outcome.candidates) if c.name == outcome.chosen]
     caption = (
-        f"Means over {counted(outcome.n_outer, 'outer fold')}; the model of the study is "
+        f"Means over {counted(outcome.n_outer, 'outer fold')}; the chosen one is "
         "highlighted. Intervals and tests allow for folds that share training rows (Nadeau and "
         "Bengio 2003). The best of many means is too good to be true: the figure to report is the "
         "expected one of the summary."
@@ -162,7 +162,8 @@ def honest_section(outcome: StudyOutcome) -> Section:
         "there was judged on rows that the choice had not seen. The mean of these judgements is "
         "what the whole procedure, choice included, can be expected to do.",
         f"The expected {measure.title} is {measure.text(expected)}; the mean of "
-        f"{outcome.best.title} over the same folds is {measure.text(naive)}. {_optimism(measure, expected - naive)}",
+        f"{outcome.best.title} over the same folds is {measure.text(naive)}. "
+        + _optimism(measure, expected - naive),
     ]
     rows: list[list[Cell]] = []
     scores = honest.scores[outcome.metric]
@@ -184,7 +185,7 @@ def _optimism(measure: Measure, gap: float) -> str:
     if not math.isfinite(gap) or measure.text(abs(gap)) == measure.text(0.0):
         return "The choice cost nothing that could be measured."
     if gap > 0:
-        return f"The difference, {measure.difference_text(gap)}, is what choosing by luck is worth."
+        return f"The difference, {measure.difference_text(gap)}, is what the choice owes to luck."
     return (
         f"The choice inside did {measure.difference_text(gap)} better by chance: there is no sign "
         "of luck in the choice."

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection import classification_summary, regression_summary
-from orfeon.study.report.content.words import counted, short
+from orfeon.study.report.content.words import capital, counted, short
 from orfeon.study.report.content_types import (
     Axis,
     Cell,
@@ -48,7 +48,8 @@ def mistakes_section(outcome: StudyOutcome) -> Section | None:
     names = [short(name) for name in outcome.classes]
     text = [
         f"What {outcome.best.title} says of the test rows of all outer folds together: "
-        f"{counted(np.trace(counts), 'row')} of {int(np.sum(counts)):,} are right."
+        f"{int(np.trace(counts)):,} of {int(np.sum(counts)):,} are right. A row counts once in each "
+        "repetition."
     ]
     first = _matrix(counts, names) if len(names) <= _CLASSES else _confusions(counts, names)
     return Section("mistakes", "Mistakes", text, [first, _classes(counts, names)])
@@ -120,8 +121,7 @@ def _residuals(outcome: StudyOutcome) -> Section | None:
     caption = "Residuals are predictions less true values."
     table = Table("In numbers", caption, columns, rows)
     text = [
-        f"{outcome.best.title[:1].upper() + outcome.best.title[1:]} on the "
-        f"{counted(len(true), 'test row')} of one outer fold."
+        f"{capital(outcome.best.title)} on the {counted(len(true), 'test row')} of one outer fold."
     ]
     return Section("mistakes", "Mistakes", text, [*_clouds(outcome, true, predicted), table])
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from orfeon.study.report.content.measure import Measure
 from orfeon.study.report.content.standing import compared, groups_of, has_failed
+from orfeon.study.report.content.words import capital
 from orfeon.study.report.content_types import (
     Axis,
     Cell,
@@ -47,9 +48,9 @@ def pruning_section(outcome: StudyOutcome) -> Section | None:
     if not outcome.curves and not pruned:
         return None
     text = [
-        "Members of an ensemble are trained in any order. Put in the right one, the error of the "
-        "first few falls below that of all of them: the others can be left out, and the ensemble "
-        "is smaller, faster and often better."
+        "Members of an ensemble are trained in any order. In a good one, the error of the first "
+        "few is often as low as that of all of them, or lower: the others can be left out, and the "
+        "ensemble is smaller and faster."
     ]
     curves = sorted(outcome.curves, key=lambda curves: curves.method != outcome.best.method)
     blocks = [_curves(outcome, its) for its in curves]
@@ -75,14 +76,14 @@ def _curves(outcome: StudyOutcome, curves: ErrorCurves) -> LineChart:
         if math.isfinite(ordered[at])
     ]
     least = int(np.nanargmin(ordered))
+    size = "all" if least == len(sizes) - 1 else f"{sizes[least]:,} of {len(sizes):,}"
     caption = (
-        f"Mean over the outer folds, on rows that were not trained on. The ordered curve is lowest "
-        f"with {sizes[least]:,} of {len(sizes):,} members; that size was not chosen by looking "
-        "here."
+        "Mean over the outer folds, on rows that were not trained on. The ordered curve is lowest "
+        f"with {size} members, which the training rows do not tell."
     )
     whole = Reference("all members", float(random[-1]))
     members = Axis("Members", scale="log" if len(sizes) >= _POINTS else "linear", decimals=0)
-    title = f"{curves.title}: error by number of members"
+    title = f"{capital(curves.title)}: error by number of members"
     return LineChart(title, caption, members, axis, series, marks, [whole])
 
 

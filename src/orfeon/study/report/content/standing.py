@@ -65,7 +65,8 @@ def standings(outcome: StudyOutcome) -> dict[str, Standing]:
     -------
     dict of str to Standing
         By name. Candidates are worse where the corrected resampled t-test says so at 0.05, after
-        Holm's correction for as many tests as there are candidates.
+        Holm's correction for as many tests as there are rivals. The baseline is none, and its test
+        stands by itself.
     """
     found = {
         candidate.name: Standing("failed" if has_failed(candidate, outcome.metric) else "unknown")
@@ -78,11 +79,11 @@ def standings(outcome: StudyOutcome) -> dict[str, Standing]:
         and math.isfinite(candidate.p_versus_best)
         and found[candidate.name].word != "failed"
     }
-    if tested:
-        adjusted = holm(list(tested.values()), alpha=LEVEL).adjusted
-        for name, p_value in zip(tested, adjusted, strict=True):
-            word = "worse" if p_value <= LEVEL else "not told apart"
-            found[name] = Standing(word, p_value)
+    rivals = {name: p_value for name, p_value in tested.items() if name != BASELINE}
+    if rivals:
+        tested.update(zip(rivals, holm(list(rivals.values()), alpha=LEVEL).adjusted, strict=True))
+    for name, p_value in tested.items():
+        found[name] = Standing("worse" if p_value <= LEVEL else "not told apart", p_value)
     best = outcome.candidates[0]
     if found[best.name].word != "failed":
         found[best.name] = Standing("best")

@@ -46,7 +46,7 @@ def _answer(outcome: StudyOutcome, measure: Measure) -> str:
         said += f" (95% interval {measure.range_text(*honest.interval)})"
     return (
         f"On new rows like these, expect {said} in predicting {short(outcome.target)!r}. "
-        f"The model is {best.title}: {best.idea}."
+        f"The model: {best.title} ({best.idea})."
     )
 
 
@@ -100,19 +100,31 @@ def _certainty(outcome: StudyOutcome, measure: Measure) -> str:
     rival = _rival(outcome)
     if rival is not None:
         said.append(_against(outcome, measure, best, rival))
-    words = Counter(standing.word for standing in standings(outcome).values())
-    others = words["worse"] + words["not told apart"]
-    if others:
-        said.append(
-            f"Of the other {others}, {words['worse']} {_are(words['worse'])} clearly worse than "
-            f"the best and {words['not told apart']} cannot be told apart from it (corrected "
-            "resampled t-tests at 0.05, Holm's correction)."
+    said.append(_field(outcome, baseline))
+    return " ".join(filter(None, said))
+
+
+def _field(outcome: StudyOutcome, baseline: Candidate | None) -> str:
+    """How many of the others are worse than the best."""
+    words = Counter(
+        standing.word
+        for name, standing in standings(outcome).items()
+        if baseline is None or name != baseline.name
+    )
+    n_worse, n_alike = words["worse"], words["not told apart"]
+    if not n_worse + n_alike:
+        return ""
+    others = counted(n_worse + n_alike, "other candidate")
+    if not n_worse:
+        said = f"None of the {others} can be called worse than the best with confidence"
+    elif not n_alike:
+        said = f"All of the {others} are clearly worse than the best"
+    else:
+        said = (
+            f"Of the {others}, {n_worse} {'is' if n_worse == 1 else 'are'} clearly worse than the "
+            f"best and {n_alike} cannot be told apart from it"
         )
-    return " ".join(said)
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
+    return said + " (corrected resampled t-tests at 0.05, Holm's correction)."
 
 
 def _rival(outcome: StudyOutcome) -> Candidate | None:
@@ -161,7 +173,8 @@ def _pruning(outcome: StudyOutcome, measure: Measure) -> str:
     ]
     if not pruned:
         return ""
-    part = outcome.best if outcome.best.keep is not None else pruned[0]
+    own = [candidate for candidate in pruned if candidate.method == outcome.best.method]
+    part = outcome.best if outcome.best.keep is not None else (own or pruned)[0]
     share = 100 * (part.keep or 0.0)
     whole = outcome.candidate(part.method)
     if has_failed(whole, outcome.metric):
@@ -246,7 +259,7 @@ def warnings(outcome: StudyOutcome) -> list[str]:
     measure, said = Measure.of(outcome), []
     if outcome.n_outer < 2:
         said.append("There is one outer fold only: nothing can be said about how sure this is.")
-    elif outcome.n_outer < outcome.n_folds:
+    elif outcome.configuration.get("design") != "splits" and outcome.n_outer < outcome.n_folds:
         said.append(
             f"Only {outcome.n_outer} of {outcome.n_folds} folds were finished: not every row was "
             "tested. The same command goes on where it stopped."
@@ -260,7 +273,7 @@ def warnings(outcome: StudyOutcome) -> list[str]:
     if outcome.profile.n_duplicates:
         said.append(
             f"{outcome.profile.n_duplicates:,} of {outcome.profile.n_rows:,} rows repeat an "
-            "earlier one: copies can be both learnt from and tested on, which flatters every method."
+            "earlier one: copies can be learnt from and tested on, which flatters every method."
         )
     return said
 

@@ -35,6 +35,28 @@ def short(name: Any, longest: int = _LONGEST) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
+def capital(text: str) -> str:
+    """A text that begins with a capital.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    str
+        The rest as it was.
+
+    Examples
+    --------
+    >>> from orfeon.study.report.content.words import capital
+    >>> capital("bagging of CART trees")
+    'Bagging of CART trees'
+    """
+    return text[:1].upper() + text[1:]
+
+
 def listed(names: Iterable[str], most: int = 6) -> str:
     """Names in a row, the last joined by "and".
 
