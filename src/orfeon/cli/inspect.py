@@ -1,0 +1,416 @@
+"""The command ``orfeon inspect``: what is in a model, a data file or a results store."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from orfeon.cli.options import add_output_options, count
+from orfeon.cli.output import plain_value, print_facts, print_json, print_table
+from orfeon.cli.parser import command_parser
+from orfeon.cli.saved_models import error_text, read_saved, refuse_pickles
+from orfeon.cli.words import duration_text, printable, size_text
+from orfeon.errors import UserError
+
+_DESCRIPTION = """\
+Says what is inside. Which of these it is, is seen from the first bytes, not from the name:
+
+  a model file    what it predicts and from which columns, its members and nodes, size on disk,
+                  parameters, how it did in training, the ten most important attributes
+  a data file     the kind of every column, missing cells, repeated rows, classes (--target)
+  a store         its studies: when they were begun, how many runs are done, how long they took;
+                  a file or an address such as postgresql://host/results
+  methods         the word itself: the methods that 'orfeon fit' and 'orfeon study' know
+  a name          of a data set, as 'orfeon datasets' lists them
+
+Nothing is changed, and nothing in a file is run.
+"""
+
+_EXAMPLES = """\
+orfeon inspect model.orfeon
+orfeon inspect wine.csv --target class
+orfeon inspect orfeon-study/wine/store.db --json
+orfeon inspect methods
+"""
+
+_TOP = 10
+#: What a model file says of its making that has a line of its own, or repeats one.
+_TOLD_ELSEWHERE = ("training", "seconds", "task", "target")
+_SQLITE = b"SQLite format 3\0"
+
+
+def add_parser(subparsers: Any) -> None:
+    """Say what the command takes.
+
+    Parameters
+    ----------
+    subparsers : argparse's subparsers
+        To add the command to.
+    """
+    parser = command_parser(
+        subparsers, "inspect", "say what is inside a file", _DESCRIPTION, _EXAMPLES
+    )
+    parser.add_argument(
+        "what", metavar="WHAT", help="a model, a data file, a store, a data set's name, or methods"
+    )
+    parser.add_argument("--target", metavar="COL", help="of a data file: the column to predict")
+    parser.add_argument(
+        "--rows", type=count, metavar="N", help="of a data file: look at a random sample of N rows"
+    )
+    add_output_options(parser, progress=False)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Find out what it is, and say what is inside.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        What was given.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    kind = kind_of(options.what)
+    if kind != "data" and (options.target is not None or options.rows is not None):
+        raise UserError(f"--target and --rows are for data files, and {options.what} is {kind}.")
+    if kind == "data":
+        facts, show = _data_facts(options.what, options.target, options.rows), _show_data
+    elif kind == "a model":
+        facts, show = _model_facts(Path(options.what).expanduser()), _show_model
+    elif kind == "a store":
+        facts, show = _store_facts(options.what), _show_store
+    else:
+        facts, show = _method_facts(), _show_methods
+    if options.json:
+        print_json(facts)
+    else:
+        show(facts)
+    return 0
+
+
+def kind_of(what: str) -> str:
+    """What an argument names: a model, a store, the methods, or data.
+
+    Parameters
+    ----------
+    what : str
+        A path, an address or a name.
+
+    Returns
+    -------
+    {"a model", "a store", "the list of methods", "data"}
+
+    Examples
+    --------
+    >>> from orfeon.cli.inspect import kind_of
+    >>> kind_of("postgresql://host/results"), kind_of("methods"), kind_of("wine.csv")
+    ('a store', 'the list of methods', 'data')
+    """
+    if "://" in what:
+        return "a store"
+    path = Path(what).expanduser()
+    if path.is_dir():
+        raise UserError(f"{what} is a folder{_inspectable(path)}.")
+    if path.is_file():
+        with path.open("rb") as file:
+            head = file.read(len(_SQLITE))
+        if head.startswith(_SQLITE):
+            return "a store"
+        refuse_pickles(path)
+        return "a model" if path.suffix == ".orfeon" or _is_model(path) else "data"
+    if path.suffix == ".orfeon":
+        raise UserError(f"There is no file {what}.")
+    return "the list of methods" if what == "methods" else "data"
+
+
+def _is_model(path: Path) -> bool:
+    import zipfile
+
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return "model.json" in archive.namelist()
+
+
+def _inspectable(folder: Path) -> str:
+    found = sorted(file.name for ending in ("*.orfeon", "*.db") for file in folder.glob(ending))
+    return f": name a file in it, such as {folder / found[0]}" if found else ""
+
+
+# -- models ----------------------------------------------------------------------------------------
+
+
+def _model_facts(path: Path) -> dict[str, Any]:
+    from orfeon.io import describe
+
+    saved = read_saved(path)
+    inside = describe(path)
+    preparation = inside.pop("preparation", None)
+    columns = [] if saved.preparation is None else list(saved.preparation.columns)
+    return {
+        "kind": "model",
+        "path": str(path),
+        **inside,
+        "task": saved.task,
+        "target": None if saved.preparation is None else saved.preparation.target,
+        "columns": columns,
+        "has_preparation": preparation is not None,
+        "importances": _importances(saved),
+    }
+
+
+def _importances(saved: Any) -> dict[str, float] | None:
+    """Shares of the attributes in the decrease of impurity, the largest first."""
+    import numpy as np
+    from sklearn.exceptions import NotFittedError
+
+    try:
+        found = saved.model.feature_importances_
+    except (AttributeError, NotFittedError, ValueError):
+        return None
+    names = getattr(saved.model, "feature_names_in_", None)
+    if names is None and saved.preparation is not None:
+        names = saved.preparation.attributes
+    if names is None or len(names) != len(found):
+        names = [f"attribute {j + 1}" for j in range(len(found))]
+    order = np.argsort(-np.asarray(found), kind="stable")
+    return {str(names[j]): float(found[j]) for j in order}
+
+
+def _show_model(facts: dict[str, Any]) -> None:
+    about = facts["about"] if isinstance(facts["about"], dict) else {}
+    classes = facts["classes"]
+    features = facts["columns"] or facts["feature_names"]
+    print_facts(
+        [
+            ("model", facts["model"]),
+            ("file", f"{facts['path']} ({size_text(facts['file_bytes'])})"),
+            ("predicts", _predicts(facts)),
+            ("classes", _shortened(classes) if facts["task"] == "classification" else None),
+            ("attributes", facts["n_features"]),
+            ("columns", _shortened(features)),
+            ("members", facts.get("n_members")),
+            ("trees", f"{facts['n_trees']:,}" if facts["n_trees"] else None),
+            ("nodes", f"{facts['n_nodes']:,}" if facts["n_nodes"] else None),
+            ("deepest tree", facts.get("max_depth")),
+            ("parameters", _pairs(facts["parameters"])),
+            ("training error", _training_text(about)),
+            ("training time", duration_text(about["seconds"]) if _has_time(about) else None),
+            *((name, _flat(about[name])) for name in about if name not in _TOLD_ELSEWHERE),
+            ("made by", _pairs(facts["made_by"], " ")),
+        ]
+    )
+    if facts["importances"]:
+        top = list(facts["importances"].items())[:_TOP]
+        print()
+        print_table(
+            ["attribute", "importance"],
+            [[printable(name, 50), f"{share:.1%}"] for name, share in top],
+            to_the_right={1},
+        )
+        left = len(facts["importances"]) - len(top)
+        if left > 0:
+            print(f"and {left} more.")
+
+
+def _has_time(about: Mapping[str, Any]) -> bool:
+    return isinstance(about.get("seconds"), int | float)
+
+
+def _predicts(facts: dict[str, Any]) -> str:
+    what = "a class" if facts["task"] == "classification" else "a number"
+    return f"{facts['target']} ({what})" if facts["target"] else what
+
+
+def _training_text(about: Mapping[str, Any]) -> str | None:
+    figures = about.get("training")
+    if not isinstance(figures, Mapping):
+        return None
+    text = error_text(figures) if {"error", "rmse"} & set(figures) else ""
+    if "oob_error" in figures:
+        text += f" (out of bag {figures['oob_error']:.2%})"
+    if "oob_r2" in figures:
+        text += f" (out of bag R² {figures['oob_r2']:.3f})"
+    return text or None
+
+
+def _shortened(values: Any, at_most: int = 12) -> str | None:
+    if not values:
+        return None
+    shown = ", ".join(printable(value, 40) for value in values[:at_most])
+    return f"{shown} and {len(values) - at_most} more" if len(values) > at_most else shown
+
+
+def _pairs(values: Any, sign: str = "=") -> str | None:
+    if not isinstance(values, Mapping) or not values:
+        return None
+    return ", ".join(f"{name}{sign}{printable(value, 60)}" for name, value in values.items())
+
+
+def _flat(value: Any) -> str | None:
+    if value is None or value in ({}, []):
+        return None
+    if isinstance(value, Mapping):
+        return _pairs(value)
+    return printable(value if isinstance(value, str) else json.dumps(plain_value(value)), 200)
+
+
+# -- data ------------------------------------------------------------------------------------------
+
+
+def _data_facts(what: str, target: str | None, rows: int | None) -> dict[str, Any]:
+    from orfeon.cli.tables import read_table
+    from orfeon.study.preparation import profile_frame
+
+    table = read_table(what, rows=rows)
+    aim = target if target is not None else table.target
+    profile = profile_frame(table.frame, aim)
+    path = Path(what).expanduser()
+    return {
+        "kind": "data",
+        "path": what,
+        "file_bytes": path.stat().st_size if path.is_file() else None,
+        "memory_bytes": int(table.frame.memory_usage(deep=True).sum()),
+        "notes": list(table.notes),
+        **profile.to_dict(),
+    }
+
+
+def _show_data(facts: dict[str, Any]) -> None:
+    columns = facts["columns"]
+    shares = facts["class_shares"] if facts["target"] else {}
+    file_bytes = facts["file_bytes"]
+    print_facts(
+        [
+            ("data", f"{facts['path']}{f' ({size_text(file_bytes)})' if file_bytes else ''}"),
+            ("rows", f"{facts['n_rows']:,}"),
+            ("columns", len(columns)),
+            ("repeated rows", facts["n_duplicates"] or None),
+            ("missing cells", f"{sum(each['n_missing'] for each in columns):,}"),
+            ("target", facts["target"] or None),
+            ("its values", _shares_text(shares)),
+        ]
+    )
+    print()
+    print_table(
+        ["column", "kind", "missing", "different", "such as"],
+        [
+            [
+                printable(each["name"], 40),
+                each["kind"],
+                f"{each['n_missing']:,}",
+                f"{each['n_distinct']:,}",
+                printable(", ".join(map(_short_number, each["examples"][:4])), 50),
+            ]
+            for each in columns
+        ],
+        to_the_right={2, 3},
+    )
+    for note in facts["notes"]:
+        print(f"- {printable(note)}")
+
+
+def _short_number(example: str) -> str:
+    """Six digits of a number are enough to recognise it by."""
+    try:
+        return f"{float(example):.6g}" if len(example) > 8 else example
+    except ValueError:
+        return example
+
+
+def _shares_text(shares: Mapping[str, float]) -> str | None:
+    """Shares of the classes; numbers to be measured have too many values to be told."""
+    if not shares or len(shares) > 20:
+        return None
+    return ", ".join(f"{printable(name, 30)} {share:.1%}" for name, share in shares.items())
+
+
+# -- stores and methods ----------------------------------------------------------------------------
+
+
+def _store_facts(where: str) -> dict[str, Any]:
+    from orfeon.study.store import Store
+
+    with Store(where, read_only=True) as store:
+        studies = store.studies()
+        return {
+            "kind": "store",
+            "place": store.place,
+            "studies": [
+                {
+                    "name": each.name,
+                    "begun": each.begun,
+                    "runs": each.n_runs,
+                    "last_finished": each.last_finished,
+                    "seconds": each.seconds,
+                    "configuration": each.configuration,
+                }
+                for each in studies
+            ],
+        }
+
+
+def _show_store(facts: dict[str, Any]) -> None:
+    studies = facts["studies"]
+    print_facts([("store", facts["place"]), ("studies", len(studies))])
+    if not studies:
+        return
+    print()
+    print_table(
+        ["study", "begun", "runs", "last run ended", "time of all runs"],
+        [
+            [
+                printable(each["name"], 50),
+                each["begun"][:19].replace("T", " "),
+                f"{each['runs']:,}",
+                (each["last_finished"] or "")[:19].replace("T", " "),
+                duration_text(each["seconds"]) if each["runs"] else "",
+            ]
+            for each in studies
+        ],
+        to_the_right={2, 4},
+    )
+
+
+def _method_facts() -> dict[str, Any]:
+    from orfeon.study.workbench.methods import METHODS
+
+    return {
+        "kind": "methods",
+        "methods": [
+            {
+                "name": name,
+                "title": method.title,
+                "idea": method.idea,
+                "tasks": list(method.tasks),
+                "members": method.members,
+                "is_prunable": method.is_prunable,
+                "is_default": method.is_default,
+            }
+            for name, method in METHODS.items()
+        ],
+    }
+
+
+def _show_methods(facts: dict[str, Any]) -> None:
+    print_table(
+        ["method", "tasks", "members", "prunable", "what it does"],
+        [
+            [
+                f"{each['name']}{'' if each['is_default'] else ' *'}",
+                "both" if len(each["tasks"]) == 2 else each["tasks"][0],
+                each["members"],
+                "yes" if each["is_prunable"] else "",
+                each["idea"],
+            ]
+            for each in facts["methods"]
+        ],
+        to_the_right={2},
+    )
+    print("\n* not compared by 'orfeon study' unless it is named.")
