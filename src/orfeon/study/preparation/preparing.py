@@ -45,6 +45,8 @@ class Prepared:
         What was in the table.
     notes : tuple of str
         What was done and is worth knowing, a sentence each.
+    rows : ndarray of int
+        Positions in the table as it came of the rows that are used.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Prepared:
     preparation: Preparation
     profile: Profile
     notes: tuple[str, ...]
+    rows: npt.NDArray[np.int64]
 
 
 def prepare(
@@ -129,7 +132,9 @@ def prepare(
             f"{profile.n_duplicates} of {profile.n_rows} rows repeat an earlier one: copies of a "
             "row can be both learnt from and tested on, which flatters every method."
         )
-    return Prepared(X, y, decided.task, Preparation(plans, decided), profile, tuple(notes))
+    preparation = Preparation(plans, decided)
+    rows = np.flatnonzero(known)
+    return Prepared(X, y, decided.task, preparation, profile, tuple(notes), rows)
 
 
 def _check_size(table: Any) -> None:

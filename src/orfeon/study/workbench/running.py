@@ -18,6 +18,9 @@ from orfeon.study.store import RunRow, Study
 from orfeon.study.workbench.evaluation import Evaluation, Finished, RunKey
 from orfeon.study.workbench.plan import Plan
 
+#: Share of a budget by which the end of a repetition may exceed it.
+_GRACE = 0.2
+
 
 class Listener(Protocol):
     """Whoever wants to hear how a study goes."""
@@ -153,21 +156,27 @@ class Running:
         int
             Number of outer folds that are complete.
         """
-        n_done = self._complete()
+        n_done, last = self._complete(), 0.0
         while most is None or n_done < most:
+            left = seconds - (self.clock() - started)
+            if n_done >= least and not self._goes_on(left, last, (-n_done) % step, step, seconds):
+                break
             begun = self.clock()
             self.units([n_done])
             last = self.clock() - begun
             n_done = self._complete()
-            left = seconds - (self.clock() - started)
-            to_end_of_repetition = (-n_done) % step
-            if n_done < least:
-                continue
-            # A repetition that has begun is worth ending; the next is begun if all of it fits.
-            needed = last * (to_end_of_repetition or step)
-            if left < needed and (to_end_of_repetition == 0 or left < last):
-                break
         return n_done
+
+    @staticmethod
+    def _goes_on(left: float, last: float, to_end: int, step: int, budget: float) -> bool:
+        """Whether another outer fold is begun, if each takes as long as the last one.
+
+        The next repetition is begun if all of it fits; one that has begun is worth ending, if
+        that does not take much longer than allowed.
+        """
+        if to_end == 0:
+            return left > 0 and last * step <= left
+        return 0 < left >= last or last * to_end <= left + _GRACE * budget
 
     def _complete(self) -> int:
         """Number of outer folds, from the first on, that have all their runs."""

@@ -180,8 +180,8 @@ def run_study(
     extent = Extent(budget, repetitions, rows)
     groups, dropped = _groups(frame, group), [*drop, *([] if group is None else [group])]
     prepared = prepare(frame, target, task=task, drop=dropped, keep=keep_columns)
-    if groups is not None and len(groups) != len(prepared.y):
-        groups = groups[frame[target].notna().to_numpy()]
+    if groups is not None:
+        groups = groups[prepared.rows]
     plan = Plan.of(
         fingerprint(prepared.X, prepared.y), prepared.task, methods=methods, metric=metric,
         design=design, n_folds=n_folds, n_inner=n_inner, test_share=test_share, rule=rule,
@@ -290,7 +290,9 @@ class _Bench:
             return int(settled)
         self.heard.begin(None)
         most = None if extent.repetitions is None else extent.repetitions * step
-        n_units = running.within(extent.budget or 0.0, _LEAST, step, started, most)
+        # What an earlier call spent, before it was stopped, is spent.
+        spent = sum(row.seconds for row in self.study.rows()) / self.n_workers
+        n_units = running.within(extent.budget or 0.0, _LEAST, step, started - spent, most)
         return int(self.study.note(name, n_units))
 
     def outcome(

@@ -1,0 +1,144 @@
+"""From runs to figures: by hand where a hand can do it, and what a choice may not see."""
+
+import math
+
+import numpy as np
+import pytest
+
+from orfeon.study.statistics import corrected_resampled_t_test
+from orfeon.study.store import RunRow
+from orfeon.study.workbench.choice import (
+    Evidence,
+    best_of,
+    honest_choice,
+    interval,
+    mean_curves,
+    rank_candidates,
+)
+from orfeon.study.workbench.evaluation import RunKey
+from orfeon.study.workbench.plan import Plan
+
+PLAN = Plan.of("x", "classification", methods=["baseline", "cart", "bagging"], keep=[0.2])
+
+
+def row(unit, inner, method, errors, nodes=None, **more):
+    scores = {name: {"error": e, "balanced_error": e, "log_loss": e} for name, e in errors.items()}
+    sizes = {name: {"members": 1, "nodes": nodes} for name in errors}
+    result = {"scores": scores, "sizes": sizes, "n": [80, 20], **more}
+    timings = {"fit": 0.5, "order": 0.25, **{f"predict {name}": 0.01 for name in errors}}
+    return RunRow(RunKey(unit, inner, method).text, {}, 0, result, 1.0, timings)
+
+
+def rows_of(outer, inner):
+    """Runs from tables of errors: [unit][candidate] outside, [unit][candidate] inside."""
+    found = []
+    for unit, (outside, inside) in enumerate(zip(outer, inner, strict=True)):
+        for part, errors in [(None, outside), *((i, inside) for i in range(3))]:
+            for method in ("baseline", "cart", "bagging"):
+                of_method = {n: e for n, e in errors.items() if n.split("@")[0] == method}
+                found.append(row(unit, part, method, of_method, nodes=10))
+    return found
+
+
+def errors(baseline, cart, bagging, pruned):
+    return {"baseline": baseline, "cart": cart, "bagging": bagging, "bagging@0.2": pruned}
+
+
+OUTER = [errors(0.5, 0.3, 0.2, 0.1), errors(0.5, 0.2, 0.4, 0.3), errors(0.5, 0.3, 0.1, 0.2)]
+INNER = [errors(0.5, 0.1, 0.2, 0.3), errors(0.5, 0.3, 0.2, 0.1), errors(0.5, 0.3, 0.1, 0.2)]
+
+
+def test_the_honest_figure_is_the_outer_score_of_what_the_inner_folds_chose():
+    honest = honest_choice(Evidence.of(PLAN, rows_of(OUTER, INNER)))
+    assert honest.chosen == ("cart", "bagging@0.2", "bagging")
+    assert honest.scores["error"].tolist() == [0.3, 0.3, 0.1]
+    assert honest.mean("error") == pytest.approx(0.7 / 3)
+
+
+def test_the_choice_on_inner_folds_does_not_see_outer_scores():
+    generator = np.random.default_rng(0)
+    chosen = honest_choice(Evidence.of(PLAN, rows_of(OUTER, INNER))).chosen
+    for _ in range(20):
+        other = [dict(zip(unit, generator.random(4), strict=True)) for unit in OUTER]
+        assert honest_choice(Evidence.of(PLAN, rows_of(other, INNER))).chosen == chosen
+
+
+def test_candidates_come_by_their_mean_with_ranks_and_tests():
+    candidates = rank_candidates(Evidence.of(PLAN, rows_of(OUTER, INNER)))
+    assert [c.name for c in candidates] == ["bagging@0.2", "bagging", "cart", "baseline"]
+    assert candidates[0].title == "bagging, ordered, 20%"
+    ranks = {c.name: c.rank for c in candidates}
+    assert ranks == {
+        "bagging@0.2": pytest.approx(5 / 3),
+        "bagging": 2.0,
+        "cart": pytest.approx(7 / 3),
+        "baseline": 4.0,
+    }
+    best, baseline = candidates[0], candidates[-1]
+    assert best.p_versus_best is None
+    test = corrected_resampled_t_test([0.5, 0.5, 0.5], [0.1, 0.3, 0.2], n_train=80, n_test=20)
+    assert baseline.p_versus_best == pytest.approx(test.p_value)
+    assert best.fit_seconds == 0.75  # with ordering
+    assert candidates[1].fit_seconds == 0.5
+    assert best.predict_seconds == pytest.approx(0.5)  # 10 ms for 20 examples
+
+
+def test_folds_that_are_not_complete_do_not_count():
+    rows = rows_of(OUTER, INNER)
+    without = [r for r in rows if r.key != RunKey(1, 2, "cart").text]
+    assert Evidence.of(PLAN, without).units == (0, 2)
+    assert Evidence.of(PLAN, rows).units == (0, 1, 2)
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    rows = rows_of(OUTER, INNER)
+    shuffled = [rows[i] for i in np.random.default_rng(1).permutation(len(rows))]
+    one, other = (rank_candidates(Evidence.of(PLAN, r)) for r in (rows, shuffled))
+    assert [c.name for c in one] == [c.name for c in other]
+    assert all(
+        np.array_equal(a.scores["error"], b.scores["error"])
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def test_a_candidate_that_failed_somewhere_comes_last_and_is_not_chosen():
+    rows = rows_of(OUTER, INNER)
+    failed = RunRow(RunKey(0, None, "bagging").text, {}, 0, {"failed": "ValueError: no"}, 1.0, {})
+    rows = [failed if r.key == failed.key else r for r in rows]
+    candidates = rank_candidates(Evidence.of(PLAN, rows))
+    assert [c.name for c in candidates][:2] == ["cart", "baseline"]
+    bagging = next(c for c in candidates if c.name == "bagging")
+    assert math.isnan(bagging.mean("error"))
+    assert math.isnan(bagging.interval[0])
+    means = {c.name: c.mean("error") for c in candidates}
+    assert best_of(means, {}) == "cart"
+
+
+def test_the_best_is_the_lowest_then_the_smallest_and_the_baseline_only_alone():
+    assert best_of({"a": 0.2, "b": 0.1}, {}) == "b"
+    assert best_of({"a": 0.1, "b": 0.1}, {"a": 50.0, "b": 5.0}) == "b"
+    assert best_of({"a": 0.1, "b": 0.1}, {"a": math.nan, "b": 5.0}) == "b"
+    assert best_of({"baseline": 0.1, "a": 0.4}, {}) == "a"
+    assert best_of({"baseline": 0.1, "a": math.nan}, {}) == "baseline"
+    assert best_of({"baseline": math.nan}, {}) is None
+
+
+def test_the_interval_is_the_corrected_one():
+    scores = np.array([0.2, 0.25, 0.22, 0.3])
+    half = 3.182446305284263 * math.sqrt(scores.var(ddof=1) * (1 / 4 + 20 / 80))
+    low, high = interval(scores, 80, 20)
+    assert (low, high) == (pytest.approx(scores.mean() - half), pytest.approx(scores.mean() + half))
+    assert math.isnan(interval(scores[:1], 80, 20)[0])
+
+
+def test_curves_are_averaged_where_all_have_a_value():
+    rows = rows_of(OUTER, INNER)
+    curves = [[0.4, 0.2, 0.3], [0.2, 0.4], [0.3, 0.3, 0.3]]
+    for unit, curve in enumerate(curves):
+        key = RunKey(unit, None, "bagging").text
+        place = [r.key for r in rows].index(key)
+        rows[place].result["curves"] = {"random": curve, "ordered": curve[::-1]}
+    (found,) = mean_curves(Evidence.of(PLAN, rows))
+    assert found.method == "bagging"
+    assert found.sizes.tolist() == [1, 2]
+    assert found.random == pytest.approx([0.3, 0.3])
