@@ -174,12 +174,13 @@ class Entry:
 @functools.cache
 def entries() -> Mapping[str, Entry]:
     """Every class that model files know, by name."""
-    from orfeon.io import estimator_classes, part_classes, scikit_learn_classes
+    from orfeon.io import estimator_classes, part_classes, rule_classes, scikit_learn_classes
 
     known: dict[str, Entry] = {}
     for entry in (
         *estimator_classes.entries(),
         *part_classes.entries(),
+        *rule_classes.entries(),
         *scikit_learn_classes.entries(),
     ):
         assert entry.name not in known, entry.name

@@ -12,6 +12,9 @@ from orfeon.schema import MAX_CATEGORIES, Schema
 
 Fields = dict[str, Any]
 
+#: Where members have their forests.
+_WITHIN = {"AdditiveModel": "forest", "CommitteeMembers": "committees", "ProblemMembers": "rounds"}
+
 
 def _require(condition: Any, what: str) -> None:
     if not condition:
@@ -96,6 +99,63 @@ def check_additive_model(fields: Fields) -> None:
     _require(len(start) and len(forest) % len(start) == 0, "it has trees for some scores only.")
 
 
+def check_problem_members(fields: Fields) -> None:
+    """Each member has a classifier for each problem that it answers."""
+    rounds, problems, codes = fields["rounds"], fields["problems"], fields["codes"]
+    _require(len(rounds) == len(problems), "problems must be given for each member.")
+    for classifiers, its in zip(rounds, problems, strict=True):
+        _require(len(classifiers) == len(its), "a member has not a classifier for each problem.")
+        _require((its < len(codes)).all(), "a member answers a problem that is not.")
+        _require(classifiers.n_classes == 2, "its classifiers must know two classes.")
+
+
+def check_cuts(fields: Fields) -> None:
+    """Tests are given by arrays of one length."""
+    _require(len({len(one) for one in fields.values()}) == 1, "its arrays differ in length.")
+    _require((fields["missing"] <= 1).all(), "missing values have one of two branches.")
+    _require(not np.isnan(fields["threshold"]).any(), "threshold must hold numbers.")
+
+
+def check_stump_pool(fields: Fields) -> None:
+    """Tests are of attributes that there are."""
+    tests, many = fields["tests"], fields["n_categories"]
+    _require(len(many) and many.max() <= MAX_CATEGORIES, "n_categories are too many.")
+    _require((tests.attribute < len(many)).all(), "a test is of an attribute that is not.")
+
+
+def check_inputs(fields: Fields) -> None:
+    """Each input has its centre and its spread."""
+    n_inputs = sum(1 if one is None else len(one) for one in fields["codes"])
+    for name in ("centres", "spreads"):
+        _require(len(fields[name]) == n_inputs, f"{name} must have one entry an input.")
+    _require((fields["spreads"] > 0).all(), "spreads must be positive.")
+    _require(fields["divisor"] > 0, "divisor must be positive.")
+
+
+def check_gates(fields: Fields) -> None:
+    """Each level has as many gates as the one above has branches."""
+    n_gates = 1
+    for weights in fields["levels"]:
+        _require(weights.shape[0] == n_gates and weights.size, "levels do not follow each other.")
+        _require(weights.shape[2] == fields["levels"][0].shape[2], "levels differ in inputs.")
+        n_gates *= weights.shape[1]
+
+
+def check_gaussian_experts(fields: Fields) -> None:
+    """Each expert has a variance, and either weights or an estimator."""
+    n_experts, weights = len(fields["variances"]), fields["weights"]
+    known = len(fields["estimators"]) if weights is None else len(weights)
+    _require(n_experts and known == n_experts, "experts must have one variance each.")
+    _require((fields["variances"] > 0).all(), "variances must be positive.")
+
+
+def check_vote_likelihoods(fields: Fields) -> None:
+    """Members have likelihoods of the same classes as the priors."""
+    n_classes, table = len(fields["log_priors"]), fields["log_likelihoods"]
+    _require(table.shape[2] == n_classes, "log_likelihoods must be those of all classes.")
+    _require(not np.isnan(table).any(), "log_likelihoods must be numbers.")
+
+
 # -- estimators ------------------------------------------------------------------------------------
 
 
@@ -103,11 +163,49 @@ def check_estimator(fields: Fields) -> None:
     """What a fitted estimator knows of its table, classes and members is one story."""
     _check_classes(fields)
     _check_table(fields)
-    n_members = len(fields["members_"]) if "members_" in fields else None
-    for name in ("member_weights_", "errors_"):
-        if n_members is not None and name in fields and name == "member_weights_":
-            _require(len(fields[name]) == n_members, f"{name} must have one entry a member.")
-            _require(np.isfinite(fields[name]).all(), f"{name} must be finite.")
+    _check_members(fields)
+    _check_perceptrons(fields)
+
+
+def check_meta_decision_tree(fields: Fields) -> None:
+    """A tree over ordered properties that chooses among the members."""
+    forest = fields["forest_"]
+    _require(len(forest) == 1, "it must be one tree.")
+    _require(forest.n_classes == fields["n_members_"], "its tree must choose among n_members_.")
+    _require(not forest.n_categories.any(), "its tree must test numbers.")
+
+
+def _check_members(fields: Fields) -> None:
+    if "members_" not in fields:
+        return
+    n_members = len(fields["members_"])
+    if "member_weights_" in fields:
+        weights = fields["member_weights_"]
+        _require(len(weights) == n_members, "member_weights_ must have one entry a member.")
+        _require(np.isfinite(weights).all(), "member_weights_ must be finite.")
+    if "committees_" in fields:
+        who = fields["committees_"]
+        _require(who.size and who.max() < n_members, "committees_ name members that are not.")
+
+
+def _check_perceptrons(fields: Fields) -> None:
+    inputs, schema = fields.get("inputs_"), fields.get("schema_")
+    if inputs is None or schema is None:
+        return
+    _require(len(inputs.codes) == schema.n_attributes, "inputs_ must be those of schema_.")
+    if "weights_" in fields:
+        weights = fields["weights_"]
+        _require(weights.shape[2] == inputs.n_inputs, "weights_ must be those of inputs_.")
+        _require(weights.size, "weights_ must not be empty.")
+    if "gates_" in fields:
+        gates = fields["gates_"]
+        _require(gates.levels[0].shape[2] == inputs.n_inputs, "gates_ must be of inputs_.")
+        _require(gates.n_leaves == _n_experts(fields["experts_"]), "gates_ must lead to experts_.")
+
+
+def _n_experts(experts: Any) -> int:
+    weights = getattr(experts, "weights", None)
+    return len(experts.estimators if weights is None else weights)
 
 
 def _check_classes(fields: Fields) -> None:
@@ -122,6 +220,7 @@ def _check_classes(fields: Fields) -> None:
 def _check_table(fields: Fields) -> None:
     schema: Schema | None = fields.get("schema_")
     if schema is None:
+        _require(not [*_forests_of(fields)], "its trees need a schema_.")
         return
     _require(
         schema.n_attributes == fields.get("n_features_in_"),
@@ -134,17 +233,24 @@ def _check_table(fields: Fields) -> None:
             "its trees must be those of the attributes of schema_.",
         )
         if n_classes is not None:
-            _require(forest.n_classes in (n_classes, 0), "its trees must know classes_.")
+            allowed = (n_classes, 0, 2) if _is_coded(fields) else (n_classes, 0)
+            _require(forest.n_classes in allowed, "its trees must know classes_.")
         else:
             _require(forest.n_classes == 0, "its trees must say numbers.")
+
+
+def _is_coded(fields: Fields) -> bool:
+    """Whether members answer questions of two classes, from which the decision is put together."""
+    weights = fields.get("member_weights_")
+    return weights is not None and weights.ndim == 2
 
 
 def _forests_of(fields: Fields) -> Iterator[Forest]:
     """Forests that rows of the table are sent through."""
     for name in ("members_", "forest_", "_model"):
-        value = fields.get(name)
-        if isinstance(value, Forest):
-            yield value
-        for inner in ("committees", "rounds", "forest"):
-            held = getattr(value, inner, ())
-            yield from (held,) if isinstance(held, Forest) else held
+        whole: Any = fields.get(name)
+        inner = _WITHIN.get(type(whole).__name__)
+        held = whole if inner is None else getattr(whole, inner)
+        for one in held if isinstance(held, list) else [held]:
+            if isinstance(one, Forest):
+                yield one

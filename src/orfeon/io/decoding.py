@@ -14,6 +14,11 @@ from orfeon.io.arrays import read_small_array
 from orfeon.io.catalogue import entry_named
 from orfeon.io.errors import ModelFileError
 
+#: Kinds of numbers that may be parameters.
+_TYPES = {
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+    "float32", "float64", "object",
+}  # fmt: skip
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -48,6 +53,9 @@ class Decoder:
             "bunch": self._bunch,
             "float": self._float,
             "range": self._range,
+            "slice": self._slice,
+            "dtype": lambda given, depth: self._dtype(given),
+            "type": lambda given, depth: self._dtype(given).type,
             "scalar": self._scalar,
             "inline": lambda given, depth: read_small_array(given),
             "objects": self._objects,
@@ -164,6 +172,18 @@ class Decoder:
         if not is_three or any(type(n) is not int or abs(n) > 2**62 for n in given) or not given[2]:
             raise ModelFileError("a range must have a start, an end and a step.")
         return range(*given)
+
+    def _slice(self, given: Any, depth: int) -> slice:
+        ends = self._items(given, depth)
+        if len(ends) != 3 or any(type(end) not in (int, str, type(None)) for end in ends):
+            raise ModelFileError("a slice must have a start, an end and a step.")
+        return slice(*ends)
+
+    @staticmethod
+    def _dtype(name: Any) -> np.dtype[Any]:
+        if type(name) is not str or name not in _TYPES:
+            raise ModelFileError(f"the type {str(name)[:40]!r} is not known.")
+        return np.dtype(name)
 
     def _scalar(self, given: Any, depth: int) -> Any:
         made = read_small_array(given)

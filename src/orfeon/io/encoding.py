@@ -78,15 +78,25 @@ class Encoder:
             raise self._refusal(f"has containers more than {limits.MAX_DEPTH} deep")
         if kind in _CONTAINERS:
             return self._container(value, depth)
-        if kind is range:
-            return {"range": [value.start, value.stop, value.step]}
+        if kind is range or kind is slice:
+            ends = [value.start, value.stop, value.step]
+            return {kind.__name__: [self.encode(end, depth + 1) for end in ends]}
         if isinstance(value, np.generic):
             return {"scalar": small_array(self._plain(np.asarray(value)))}
         if isinstance(value, np.ndarray):
             return self._array(value, depth)
+        if isinstance(value, np.dtype) or (kind is type and issubclass(value, np.generic)):
+            return self._type(value)
         if randomness.is_random(value):
             return {"random": self.encode(randomness.state_of(value), depth + 1)}
         return self._object(value)
+
+    def _type(self, value: Any) -> dict[str, str]:
+        """A kind of number, which some estimators have as a parameter."""
+        dtype: np.dtype[Any] = np.dtype(value)
+        if dtype.kind not in "biufO":
+            raise self._refusal(f"holds the type {value!r}, which model files do not know")
+        return {"dtype" if isinstance(value, np.dtype) else "type": dtype.name}
 
     def _integer(self, value: int) -> int:
         if value.bit_length() > limits.MAX_INTEGER_BITS:

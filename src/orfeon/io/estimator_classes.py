@@ -10,6 +10,7 @@ from orfeon.io.kinds import (
     Kind,
     anything,
     array,
+    each,
     either,
     estimator,
     every,
@@ -26,6 +27,7 @@ from orfeon.io.kinds import (
     whole,
 )
 from orfeon.io.part_classes import HISTORY
+from orfeon.io.rule_classes import COMBINING, LEARNT, LOSSES
 
 _CURVE = array("f8", 1)
 _MATRIX = array("f8", 2)
@@ -43,14 +45,11 @@ _KINDS: dict[str, Kind] = {
     "_committee_size": whole(1),
     "_dealt": every(list, array("u4", 2)),
     "_examples": text,
-    "_fitted_loss": part(
-        "AbsoluteError", "ExponentialLoss", "HuberError", "LogLoss", "MultinomialLoss",
-        "QuantileError", "SquaredError",
-    ),
+    "_fitted_loss": part(*LOSSES),
     "_gains": _CURVE,
     "_history": HISTORY,
     "_known_classes": either(none, labels),
-    "_learnt": either(none, every(tuple, anything)),
+    "_learnt": either(none, each(part(*COMBINING), part(*COMBINING, *LEARNT))),
     "_made_by": named(anything),
     "_made_with": named(anything),
     "_method": text,
@@ -58,7 +57,7 @@ _KINDS: dict[str, Kind] = {
     "_n_attributes_drawn": whole(1),
     "_n_drawn": whole(0),
     "_origin": part("Origin"),
-    "_pool": part("StumpPool", "GivenPool"),
+    "_pool": either(part("StumpPool"), every(list, part("Voter", "MemberVoter"), at_least=1)),
     "_seen": every(tuple, text),
     "_sequence": seeds,
     "_solutions": every(list, part("Solution"), at_least=1),
@@ -71,7 +70,7 @@ _KINDS: dict[str, Kind] = {
     "class_weights_": _CURVE,
     "classes_": labels,
     "code_book_": array("i1", 2),
-    "committees_": array("i8", 1, 2),
+    "committees_": array("i8", *range(1, 17), low=0),
     "constructed_": _MATRIX,
     "converged_": truth,
     "cost_matrix_": _MATRIX,
@@ -82,14 +81,14 @@ _KINDS: dict[str, Kind] = {
     "ensemble_": anything,
     "error_curve_": array("f8", 1, 2),
     "errors_": _CURVE,
-    "estimator_": estimator,
+    "estimator_": either(none, estimator),
     "estimators_": every(list, estimator, at_least=1),
     "expected_cost_": number(),
     "expected_loss_": number(),
     "experts_": part("ClassifierExperts", "GaussianExperts", "SoftmaxExperts"),
     "feature_names_in_": labels,
     "fidelity_": number(),
-    "final_estimator_": estimator,
+    "final_estimator_": either(estimator, part("MeanAnswers")),
     "flip_probabilities_": _MATRIX,
     "flip_rate_": number(),
     "forest_": part("Forest"),
@@ -145,7 +144,9 @@ _KINDS: dict[str, Kind] = {
 _TABLE = "schema_ n_features_in_ feature_names_in_?"
 _CLASSES = "classes_ n_classes_"
 _TREE = f"{_TABLE} forest_"
-_MANY = f"{_TABLE} estimator_ _sequence _history members_ _learnt _origin?"
+_ANY_TABLE = _TABLE.replace("schema_", "schema_?")  # of estimators that read it themselves
+_CUT = "kept_? order_? error_curve_?"  # what prune() adds
+_MANY = f"{_ANY_TABLE} estimator_ _sequence _history members_ _learnt _origin? {_CUT}"
 _OUT_OF_BAG = "oob_score_? oob_error_? oob_error_curve_? permutation_importances_?"
 _VOTES_OUT = f"{_OUT_OF_BAG} oob_votes_? oob_decision_function_?"
 _NUMBERS_OUT = f"{_OUT_OF_BAG} oob_prediction_?"
@@ -155,38 +156,79 @@ _GRADIENT = (
     f"{_TABLE} estimator_ _sequence _examples _fitted_loss _model _gains members_ init_ "
     "n_estimators_ train_loss_ validation_loss_?"
 )
+_STACKED = f"{_TABLE} estimators_ named_estimators_"
+_MIXED = f"{_TABLE} inputs_ gates_ experts_ log_likelihood_curve_ n_iter_ converged_"
+_PERCEPTRON = (
+    f"{_TABLE} inputs_ _solutions _made_with weights_ margin_ energy_curve_ error_curve_ n_iter_"
+)
+_COSTS = "classes_ n_classes_ cost_matrix_ estimator_ n_features_in_? feature_names_in_?"
 _PRUNED = "kept_ ensemble_ order_ n_features_in_? feature_names_in_?"
 
 _ESTIMATORS = {
     "AdaBoostClassifier": f"{_BOOSTED} {_CLASSES}",
     "AdaBoostM2Classifier": f"{_BOOSTED} {_CLASSES}",
+    "AdaBoostMHClassifier": f"{_BOOSTED} {_CLASSES}",
+    "AdaBoostOCClassifier": f"{_BOOSTED} {_CLASSES}",
+    "AdaBoostPairwiseClassifier": f"{_BOOSTED} {_CLASSES}",
     "AdaBoostR2Regressor": _BOOSTED,
     "AdaBoostRRegressor": f"{_BOOSTED} target_range_ _spread",
+    "ArbiterClassifier": f"{_STACKED} {_CLASSES} right_ _seen referees_",
     "ArcX4Classifier": f"{_BOOSTED} {_CLASSES}",
     "BaggingClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT} {_DRAWN}",
     "BaggingRegressor": f"{_MANY} {_NUMBERS_OUT} {_DRAWN}",
+    "BalancedSubsetsClassifier": f"{_MANY} {_CLASSES} n_parts_ part_sizes_",
     "BoostingIGPClassifier": f"{_MANY} {_CLASSES}",
     "C45Classifier": f"{_TREE} {_CLASSES}",
     "CARTClassifier": f"{_TREE} {_CLASSES} cross_validation_?",
     "CARTRegressor": f"{_TREE} cross_validation_?",
+    "CascadeClassifier": f"{_STACKED} {_CLASSES} constructed_",
+    "CascadeRegressor": f"{_STACKED} constructed_",
     "ClassSwitchingClassifier": f"{_MANY} {_CLASSES} switch_rate_",
+    "CombinedMultipleModels": (
+        f"{_TABLE} {_CLASSES} ensemble_ generation_ estimator_ fidelity_ forest_?"
+    ),
+    "CostCascadeClassifier": (
+        f"{_STACKED} {_CLASSES} calibrators_ levels_ threshold_ answered_ asked_ expected_loss_ "
+        "costs_ expected_cost_ saving_"
+    ),
+    "CostSensitiveClassifier": f"{_COSTS} class_weights_",
+    "CostThresholdClassifier": f"{_COSTS} threshold_?",
     "DoubleBaggingClassifier": f"{_MANY} {_CLASSES}",
     "ExtraTreesClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT} {_DRAWN}",
     "ExtraTreesRegressor": f"{_MANY} {_NUMBERS_OUT} {_DRAWN}",
+    "FilterBoostClassifier": (
+        f"{_ANY_TABLE} {_CLASSES} estimator_ committees_ members_ errors_ sample_sizes_ {_CUT}"
+    ),
     "FlippingClassifier": f"{_MANY} {_CLASSES} flip_rate_ flip_probabilities_",
     "GradientBoostingClassifier": f"{_GRADIENT} {_CLASSES}",
     "GradientBoostingRegressor": _GRADIENT,
+    "HierarchicalExpertsClassifier": f"{_MIXED} {_CLASSES}",
+    "HierarchicalExpertsRegressor": f"{_MIXED} _target_scale",
     "IGPCommitteesClassifier": f"{_MANY} {_CLASSES} _committee_size",
     "IGPEnsembleClassifier": f"{_MANY} {_CLASSES}",
     "IGPTreeClassifier": f"{_TREE} {_CLASSES} n_rounds_ halves_",
+    "MetaDecisionTree": "forest_ n_members_",
+    "MixtureOfExpertsClassifier": f"{_MIXED} {_CLASSES}",
+    "MixtureOfExpertsRegressor": f"{_MIXED} _target_scale",
     "MultiBoostClassifier": f"{_BOOSTED} {_CLASSES}",
     "ObliqueForestClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT} {_DRAWN}",
     "ObliqueForestRegressor": f"{_MANY} {_NUMBERS_OUT} {_DRAWN}",
     "ObliqueTreeClassifier": f"{_TREE} {_CLASSES}",
     "ObliqueTreeRegressor": _TREE,
+    "OutputCodeClassifier": f"{_TABLE} {_CLASSES} code_book_ estimators_",
     "OutputSmearingRegressor": _MANY,
+    "PPBoostClassifier": f"{_BOOSTED} {_CLASSES} positive_class_",
+    "PPTSSClassifier": (
+        "classes_ n_features_in_ feature_names_in_? positive_class_ estimator_ selected_ history_ "
+        "best_round_ ended_"
+    ),
+    "ParallelPerceptronClassifier": (
+        f"{_PERCEPTRON} {_CLASSES} _known_classes? minority_class_ _class_factors?"
+    ),
+    "ParallelPerceptronRegressor": f"{_PERCEPTRON} target_range_",
     "PartitionedClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT} n_chunks_",
     "PartitionedRegressor": f"{_MANY} {_NUMBERS_OUT} n_chunks_",
+    "PoolBoostClassifier": f"{_BOOSTED} {_CLASSES} _chosen _pool",
     "PrunedClassifier": f"{_PRUNED} classes_",
     "PrunedRegressor": _PRUNED,
     "RandomForestClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT} {_DRAWN} _n_attributes_drawn",
@@ -196,6 +238,8 @@ _ESTIMATORS = {
     "RandomTreeClassifier": f"{_TREE} {_CLASSES}",
     "RandomTreeRegressor": _TREE,
     "RandomizedTreesClassifier": f"{_MANY} {_CLASSES}",
+    "StackingClassifier": f"{_STACKED} {_CLASSES} _method _asked level_one_ final_estimator_",
+    "StackingRegressor": f"{_STACKED} _method _asked level_one_ final_estimator_",
     "StumpClassifier": f"{_TREE} {_CLASSES}",
     "StumpRegressor": _TREE,
     "WaggingClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT}",
@@ -203,7 +247,12 @@ _ESTIMATORS = {
 }
 
 #: The state of a run of boosting holds the training examples; a saved model does not go on with it.
-_LEFT_OUT = frozenset({"_run"})
+_RUN = "_run"
+#: Callbacks belong to the process, and requests for metadata to the pipeline around the model.
+_LEFT_OUT = frozenset({_RUN, "_metadata_request", "_skl_callbacks"})
+#: Estimators that are parts of others only.
+_HOMES = {"MetaDecisionTree": "orfeon.combining.meta_decision_tree"}
+_CHECKS = {"MetaDecisionTree": consistency.check_meta_decision_tree}
 
 
 def entries() -> Iterator[Entry]:
@@ -212,11 +261,11 @@ def entries() -> Iterator[Entry]:
         names = written.split()
         yield Entry(
             name,
-            "orfeon",
+            _HOMES.get(name, "orfeon"),
             "state",
             {one.rstrip("?"): _KINDS[one.rstrip("?")] for one in names},
             optional=frozenset(one.rstrip("?") for one in names if one.endswith("?")),
             left_out=_LEFT_OUT,
-            check=consistency.check_estimator,
+            check=_CHECKS.get(name, consistency.check_estimator),
             is_estimator=True,
         )

@@ -99,15 +99,20 @@ def each(*items: Kind) -> Kind:
     return Kind(f"a tuple of {', '.join(item.words for item in items)}", holds)
 
 
-def named(item: Kind) -> Kind:
-    """A dict from texts to things of one kind."""
+def dictionary(key: Kind, item: Kind) -> Kind:
+    """A dict from things of one kind to things of another."""
 
     def holds(value: Any) -> bool:
         return isinstance(value, dict) and all(
-            type(key) is str and item.holds(one) for key, one in value.items()
+            key.holds(name) and item.holds(one) for name, one in value.items()
         )
 
-    return Kind(f"a dict of texts to {item.words}", holds)
+    return Kind(f"a dict from {key.words} to {item.words}", holds)
+
+
+def named(item: Kind) -> Kind:
+    """A dict from texts to things of one kind."""
+    return dictionary(text, item)
 
 
 def either(*kinds: Kind) -> Kind:

@@ -14,7 +14,7 @@ MAX_OBJECTS = 1_000_000
 #: Lists within lists, and so on.
 MAX_DEPTH = 40
 #: Dimensions of an array, and entries along one of them.
-MAX_DIMENSIONS = 6
+MAX_DIMENSIONS = 16
 MAX_LENGTH = 2**40
 #: Characters of a text in an array of texts.
 MAX_CHARACTERS = 2**20

@@ -79,7 +79,7 @@ def save(model: Any, path: Path, *, preparation: Any = None, about: Any = None) 
     >>> (loaded.predict_proba(X) == bag.predict_proba(X)).all()
     np.True_
     """
-    if not hasattr(model, "get_params") or isinstance(model, type):
+    if not _is_model(model):
         raise ModelFileError(f"model={str(model)[:200]} is no estimator, and cannot be saved.")
     encoder = Encoder()
     written = encoder.encode(model)
@@ -220,11 +220,18 @@ def read_parts(path: Path, *, memory_map: bool = False) -> Parts:
             model = decoder.decode(content["model"])
         except ModelFileError as error:
             raise ModelFileError(f"{error}{_hint(content)}") from error
-        if not hasattr(model, "get_params"):
-            raise ModelFileError("what it holds is no estimator.")
+        if not _is_model(model):
+            raise ModelFileError("what it holds is no model.")
         return Parts(
             content, [*(one for one in objects if one is not model), model], archive.n_bytes
         )
+
+
+def _is_model(model: Any) -> bool:
+    """Whether it is an estimator, or predicts as a forest does."""
+    return not isinstance(model, type) and any(
+        hasattr(model, method) for method in ("get_params", "predict")
+    )
 
 
 def _read_arrays(archive: Archive, content: dict[str, Any]) -> list[npt.NDArray[Any]]:

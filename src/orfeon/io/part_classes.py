@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from orfeon.forest import NODE
-from orfeon.io import consistency
+from orfeon.io import consistency, rule_classes
 from orfeon.io.catalogue import Entry, Fields
 from orfeon.io.kinds import (
     Kind,
     anything,
     array,
+    dictionary,
     each,
     either,
+    estimator,
     every,
+    labels,
     none,
     number,
     part,
+    scalar,
     seeds,
     span,
     text,
@@ -28,12 +32,13 @@ Check = Callable[[Fields], None]
 
 _FLOATS = array("f8", 1)
 _INDICES = array("i8", 1, low=0)
-_OWN_NUMBER = either(truth, none, number(), text)
 _CATEGORY = either(text, truth, number())
 HISTORY = every(list, each(span, text))
 
 #: Where a class lives, what its attributes are, and the check of them together.
-_PARTS: dict[str, tuple[str, dict[str, Kind], Check | None]] = {
+Parts = dict[str, tuple[str, dict[str, Kind], Check | None]]
+
+_PARTS: Parts = {
     "Forest": (
         "orfeon.forest",
         {
@@ -98,10 +103,7 @@ _PARTS: dict[str, tuple[str, dict[str, Kind], Check | None]] = {
     "Order": (
         "orfeon.ordering.ordered",
         {
-            "rule": part(
-                "BoostingBased", "Clustering", "Complementarity", "IndividualError", "Kappa",
-                "MarginDistance", "MetaTree", "Orientation", "RandomOrder", "ReduceError",
-            ),
+            "rule": part(*rule_classes.ORDERING),
             "order": _INDICES,
             "criterion": _FLOATS,
             "error_curve": _FLOATS,
@@ -116,38 +118,117 @@ _PARTS: dict[str, tuple[str, dict[str, Kind], Check | None]] = {
 }  # fmt: skip
 
 
+_BOOSTING: Parts = {
+    "AdditiveModel": (
+        "orfeon.boosting.gradient",
+        {"start": array("f8", 1, finite=True), "forest": part("Forest")},
+        consistency.check_additive_model,
+    ),
+    "ProblemMembers": (
+        "orfeon.boosting.binary_problems",
+        {
+            "rounds": every(list, part("Forest", "EstimatorMembers"), at_least=1),
+            "problems": every(list, _INDICES),
+            "codes": array("i8", 2),
+        },
+        consistency.check_problem_members,
+    ),
+    "Cuts": (
+        "orfeon.boosting.stump_pool",
+        {
+            "attribute": _INDICES,
+            "cut": array("i8", 1, low=-1),
+            "threshold": _FLOATS,
+            "missing": _INDICES,
+        },
+        consistency.check_cuts,
+    ),
+    "StumpPool": (
+        "orfeon.boosting.stump_pool",
+        {"tests": part("Cuts"), "n_classes": whole(1), "n_categories": _INDICES},
+        consistency.check_stump_pool,
+    ),
+    "Voter": (
+        "orfeon.boosting.given_pool",
+        {"classifier": estimator, "codes": dictionary(scalar, whole(0)), "place": whole(0)},
+        None,
+    ),
+    "MemberVoter": (
+        "orfeon.boosting.given_pool",
+        {"classifier": estimator, "codes": array("i4", 1, low=0)},
+        None,
+    ),
+    "PoolMembers": (
+        "orfeon.boosting.given_pool",
+        {
+            "estimators": every(list, part("Voter", "MemberVoter"), at_least=1),
+            "n_classes": whole(1),
+            "attributes": none,
+        },
+        None,
+    ),
+}
+
+_PERCEPTRONS: Parts = {
+    "Inputs": (
+        "orfeon.perceptrons.inputs",
+        {
+            "codes": every(tuple, either(none, every(tuple, whole(0))), at_least=1),
+            "centres": array("f8", 1, finite=True),
+            "spreads": _FLOATS,
+            "standardize": truth,
+            "divisor": number(),
+        },
+        consistency.check_inputs,
+    ),
+    "Solution": (
+        "orfeon.perceptrons.p_delta",
+        {
+            "weights": array("f8", 2, finite=True),
+            "margin": number(),
+            "rate": number(),
+            "error": number(),
+            "error_before": number(),
+            "n_epochs": whole(0),
+        },
+        None,
+    ),
+}
+
+_EXPERTS: Parts = {
+    "Gates": (
+        "orfeon.combining.gating",
+        {"levels": every(tuple, array("f8", 3, finite=True), at_least=1)},
+        consistency.check_gates,
+    ),
+    "SoftmaxExperts": (
+        "orfeon.combining.local_models",
+        {"weights": array("f8", 3, finite=True)},
+        None,
+    ),
+    "GaussianExperts": (
+        "orfeon.combining.local_models",
+        {
+            "variances": _FLOATS,
+            "weights": either(none, array("f8", 2, finite=True)),
+            "estimators": every(tuple, estimator),
+        },
+        consistency.check_gaussian_experts,
+    ),
+    "ClassifierExperts": (
+        "orfeon.combining.local_models",
+        {"estimators": every(tuple, estimator, at_least=1), "classes": labels},
+        None,
+    ),
+    "MeanAnswers": (
+        "orfeon.combining.mean_answers",
+        {"n_models": whole(1), "classes_": either(none, labels)},
+        None,
+    ),
+}
+
+
 def entries() -> Iterator[Entry]:
     """The classes, with what is known of them."""
-    for name, (home, kinds, check) in _PARTS.items():
+    for name, (home, kinds, check) in {**_PARTS, **_BOOSTING, **_PERCEPTRONS, **_EXPERTS}.items():
         yield Entry(name, home, "call", kinds, check=check)
-    yield from _rules()
-    yield from _boosting()
-
-
-def _rules() -> Iterator[Entry]:
-    """Rules by which members are ordered or combined: their fields are options."""
-    homes = {
-        "orfeon.boosting.class_losses": "ExponentialLoss LogLoss MultinomialLoss",
-        "orfeon.boosting.losses": "AbsoluteError HuberError QuantileError SquaredError",
-        "orfeon.ordering.boosting_based": "BoostingBased",
-        "orfeon.ordering.clustering": "Clustering",
-        "orfeon.ordering.complementarity": "Complementarity",
-        "orfeon.ordering.individual_error": "IndividualError",
-        "orfeon.ordering.kappa": "Kappa",
-        "orfeon.ordering.margin_distance": "MarginDistance",
-        "orfeon.ordering.meta_tree": "MetaTree",
-        "orfeon.ordering.orientation": "Orientation",
-        "orfeon.ordering.random_order": "RandomOrder",
-        "orfeon.ordering.reduce_error": "ReduceError",
-    }
-    for home, names in homes.items():
-        for name in names.split():
-            yield Entry(name, home, "call", None)
-
-
-def _boosting() -> Iterator[Entry]:
-    yield Entry(
-        "AdditiveModel", "orfeon.boosting.gradient", "call",
-        {"start": array("f8", 1, finite=True), "forest": part("Forest")},
-        check=consistency.check_additive_model,
-    )  # fmt: skip
