@@ -126,9 +126,9 @@ def _whisker(parts: Sequence[Number], span: tuple[float, float]) -> str:
     """A small picture of an estimate and its interval, on a scale that the column shares."""
     low, high = span
     width = (high - low) or 1.0
-    value, left, right = (4 + 112 * ((part or 0.0) - low) / width for part in parts)
+    value, left, right = (4 + 92 * ((part or 0.0) - low) / width for part in parts)
     return (
-        '<svg class="whisker" viewBox="0 0 120 12" width="120" height="12" aria-hidden="true">'
+        '<svg class="whisker" viewBox="0 0 100 12" width="100" height="12" aria-hidden="true">'
         f'<path d="M{left:.1f} 6H{right:.1f}M{left:.1f} 3.5v5M{right:.1f} 3.5v5"/>'
         f'<circle cx="{value:.1f}" cy="6" r="3"/></svg>'
     )

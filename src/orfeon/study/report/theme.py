@@ -42,11 +42,6 @@ DARK = {
     "on-tooltip": "#FFFFFF",
     "tint": "0.5",
 }
-for _number, _look in enumerate(LOOKS):
-    LIGHT[f"series-{_number}"] = _look.colour
-    # On a dark ground the same hues, lifted towards white; ink becomes the light of the page.
-    lifted = _MOON if _look.colour == INK else mixed(_look.colour, "#FFFFFF", 0.72)
-    DARK[f"series-{_number}"] = lifted
 
 
 def theme_css() -> str:
@@ -100,3 +95,15 @@ def _luminance(colour: str) -> float:
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _lifted(colour: str) -> str:
+    """The same hue on a dark ground, lifted towards white until it stands out."""
+    if colour == INK:
+        return _MOON
+    lifts = (mixed(colour, "#FFFFFF", 1.0 - step / 50) for step in range(51))
+    return next(lift for lift in lifts if contrast(lift, _NIGHT) >= 4.5)
+
+
+LIGHT |= {f"series-{number}": look.colour for number, look in enumerate(LOOKS)}
+DARK |= {f"series-{number}": _lifted(look.colour) for number, look in enumerate(LOOKS)}
