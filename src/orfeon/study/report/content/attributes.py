@@ -91,7 +91,7 @@ def _chart(found: Importances, n_rows: int) -> BarChart:
     high = np.where(is_known, mean + 2 * error, np.nan).tolist() if is_known.any() else ()
     names = [found.names[j] for j in order]
     hidden = len(found.mean) - len(order)
-    rest = f" {counted(hidden, 'attribute')} with less are not shown." if hidden else ""
+    rest = f" Not shown: {counted(hidden, 'attribute')} with less." if hidden else ""
     if found.kind == "permutation":
         unit = "mean squared error" if found.is_regression else "error"
         title = "Importance by shuffling"

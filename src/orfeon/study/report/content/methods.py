@@ -52,13 +52,13 @@ def _table(outcome: StudyOutcome) -> Table:
         Column("Method"),
         measure.column(is_estimate=True, note="mean over the folds, 95% interval"),
         Column("Rank", "number", 1, note="mean over the folds; 1 is best"),
-        Column("Against the best", note="corrected resampled t-test at 0.05, Holm's correction"),
-        Column("p", "number", 3, note="after Holm's correction; of the baseline by itself"),
-        *(other.column() for other in others),
+        Column("Verdict", note="unclear where it cannot be told apart from the best, at 0.05"),
+        Column("p", "number", 3, note="corrected resampled t-test against the best, after Holm"),
         Column("Members", "number", 0),
         Column("Nodes", "number", 0, note="of all trees"),
-        Column("Training, s", "number", 2),
         Column("1,000 rows, ms", "number", 1, note="time to predict them"),
+        Column("Training, s", "number", 2),
+        *(other.column() for other in others),
     ]
     found = standings(outcome)
     rows: list[list[Cell]] = []
@@ -71,19 +71,20 @@ def _table(outcome: StudyOutcome) -> Table:
                 None if standing.word == "failed" else candidate.rank,
                 standing.word,
                 standing.adjusted,
-                *(candidate.mean(other.name) for other in others),
                 candidate.members,
                 candidate.nodes,
-                candidate.fit_seconds,
                 1000.0 * candidate.predict_seconds,
+                candidate.fit_seconds,
+                *(candidate.mean(other.name) for other in others),
             ]
         )
     chosen = [i for i, c in enumerate(outcome.candidates) if c.name == outcome.chosen]
     caption = (
         f"Means over {counted(outcome.n_outer, 'outer fold')}; the chosen one is "
         "highlighted. Intervals and tests allow for folds that share training rows (Nadeau and "
-        "Bengio 2003). The best of many means is too good to be true: the figure to report is the "
-        "expected one of the summary."
+        "Bengio 2003), and the tests for being many (Holm 1979); the baseline is tested by itself. "
+        "The best of many means is too good to be true: the figure to report is the expected one "
+        "of the summary."
     )
     return Table("All candidates", caption, columns, rows, chosen, sorted_by=1)
 

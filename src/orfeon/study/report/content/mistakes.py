@@ -48,8 +48,8 @@ def mistakes_section(outcome: StudyOutcome) -> Section | None:
     names = [short(name) for name in outcome.classes]
     text = [
         f"What {outcome.best.title} says of the test rows of all outer folds together: "
-        f"{int(np.trace(counts)):,} of {int(np.sum(counts)):,} are right. A row counts once in each "
-        "repetition."
+        f"{int(np.trace(counts)):,} of {int(np.sum(counts)):,} are right. A row counts once in "
+        "each repetition."
     ]
     first = _matrix(counts, names) if len(names) <= _CLASSES else _confusions(counts, names)
     return Section("mistakes", "Mistakes", text, [first, _classes(counts, names)])

@@ -59,14 +59,12 @@ def pruning_section(outcome: StudyOutcome) -> Section | None:
 
 
 def _curves(outcome: StudyOutcome, curves: ErrorCurves) -> LineChart:
-    group = groups_of(outcome).get(curves.method, 0)
     axis, (random, ordered) = _error_axis(outcome, curves)
     shown = _thinned(len(curves.sizes))
     sizes = np.asarray(curves.sizes)
     series = [
-        Line("ordered", sizes[shown].tolist(), ordered[shown].tolist(), group=group),
-        # Any other colour than that of the method.
-        Line("as trained", sizes[shown].tolist(), random[shown].tolist(), group=group + 1),
+        Line("ordered", sizes[shown].tolist(), ordered[shown].tolist(), group=0),
+        Line("as trained", sizes[shown].tolist(), random[shown].tolist(), group=1),
     ]
     marks = [
         Mark(f"{100 * c.keep:g}%: {at + 1} members", float(sizes[at]), float(ordered[at]))

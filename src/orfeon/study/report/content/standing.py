@@ -19,8 +19,9 @@ class Standing:
 
     Parameters
     ----------
-    word : {"best", "not told apart", "worse", "unknown", "failed"}
-        Against the candidate with the best mean.
+    word : {"best", "unclear", "worse", "unknown", "failed"}
+        Against the candidate with the best mean: "unclear" where they cannot be told apart,
+        "unknown" where there is no test.
     adjusted : float or None
         P-value after Holm's correction; None where there is none.
 
@@ -83,7 +84,7 @@ def standings(outcome: StudyOutcome) -> dict[str, Standing]:
     if rivals:
         tested.update(zip(rivals, holm(list(rivals.values()), alpha=LEVEL).adjusted, strict=True))
     for name, p_value in tested.items():
-        found[name] = Standing("worse" if p_value <= LEVEL else "not told apart", p_value)
+        found[name] = Standing("worse" if p_value <= LEVEL else "unclear", p_value)
     best = outcome.candidates[0]
     if found[best.name].word != "failed":
         found[best.name] = Standing("best")

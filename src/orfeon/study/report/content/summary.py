@@ -111,7 +111,7 @@ def _field(outcome: StudyOutcome, baseline: Candidate | None) -> str:
         for name, standing in standings(outcome).items()
         if baseline is None or name != baseline.name
     )
-    n_worse, n_alike = words["worse"], words["not told apart"]
+    n_worse, n_alike = words["worse"], words["unclear"]
     if not n_worse + n_alike:
         return ""
     others = counted(n_worse + n_alike, "other candidate")
