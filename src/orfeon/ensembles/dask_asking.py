@@ -34,7 +34,7 @@ def ask_lazily(ensemble: Any, X: Any, method: str) -> Any:
     model = copy(ensemble)
     model.n_jobs = None
     # Sent once, not with every partition.
-    shared = dask.delayed(model, pure=False)
+    shared = dask.delayed(model, pure=False, traverse=False)
     empty = _nothing(ensemble, method)
     if hasattr(X, "rechunk"):
         return _of_array(in_rows(X), shared, method, empty)

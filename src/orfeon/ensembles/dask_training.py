@@ -155,7 +155,7 @@ def _on_parts(
     """Do something with each part, by whatever scheduler Dask uses now."""
     dask = importlib.import_module("dask")
     # One for all: the members, data and threads of a process are not sent along.
-    shared = dask.delayed(_bare(ensemble), pure=False)
+    shared = dask.delayed(_bare(ensemble), pure=False, traverse=False)
     run = dask.delayed(_with_number, pure=False)
     tasks = [
         run(work, part.number, shared, part.X, part.y, part.sample_weight, *more)
