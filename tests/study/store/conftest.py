@@ -6,7 +6,6 @@ import contextlib
 import glob
 import itertools
 import os
-import pwd
 import shutil
 import signal
 import socket
@@ -15,8 +14,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    import pwd
 
 PASSWORD = "s3cret/with:odd@signs"
 _QUOTED = "s3cret%2Fwith%3Aodd%40signs"
@@ -77,8 +80,12 @@ def _programs() -> Path:
 
 def _unprivileged() -> pwd.struct_passwd | None:
     """Who runs the server: it refuses to be run by root."""
+    if not hasattr(os, "geteuid"):
+        pytest.skip("starting a server is known for POSIX systems only")
     if os.geteuid() != 0:
         return None
+    import pwd
+
     for name in ("postgres", "nobody"):
         with contextlib.suppress(KeyError):
             return pwd.getpwnam(name)

@@ -65,9 +65,9 @@ def run_script(name: str, *arguments: object, prefix: tuple[str, ...] = ()) -> A
 
 def private_mounts() -> tuple[str, ...]:
     """The command that gives a script mounts of its own; they go with it. Skips without."""
-    command = ("unshare", "--mount") if os.geteuid() == 0 else ("unshare", "--map-root-user", "-m")
     if shutil.which("unshare") is None or shutil.which("mount") is None:
         pytest.skip("this machine has no unshare and mount")
+    command = ("unshare", "--mount") if os.geteuid() == 0 else ("unshare", "--map-root-user", "-m")
     trial = [*command, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
     if subprocess.run(trial, capture_output=True, check=False).returncode:
         pytest.skip("this machine does not let us mount")
