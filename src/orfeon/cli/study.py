@@ -289,12 +289,13 @@ def _leave(
 ) -> dict[str, str]:
     """Write report, model and exports; their paths."""
     import orfeon
-    from orfeon.study.report import content_of, write_report
+    from orfeon.study.report import write_report
+    from orfeon.study.report.content import study_content
     from orfeon.study.store import Store
 
     display.running(["writing the report"])
     report, model = out / "report.html", out / "model.orfeon"
-    write_report(content_of(outcome), report)
+    write_report(study_content(outcome), report)
     orfeon.save(outcome.model, model, preparation=outcome.preparation, about=_about(outcome))
     written = {"report": str(report), "model": str(model)}
     if export is not None:
