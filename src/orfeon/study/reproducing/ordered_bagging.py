@@ -31,7 +31,27 @@ _POOLS = (11, 25, 51, 75, 101, 151, 201, 251, 501, 751, 1000)
 _TRAIN, _TEST, _BY_POOL = "martinez-5.7", "martinez-5.8", "martinez-5.4"
 
 
-def _bag(members: int, random_state: int, n_jobs: int | None) -> Any:
+def pruned_bag(members: int, random_state: int, n_jobs: int | None) -> Any:
+    """Bagging of CART trees that are pruned by cross-validation.
+
+    Parameters
+    ----------
+    members, random_state : int
+        Number of trees, and the seed.
+    n_jobs : int or None
+        Number of threads.
+
+    Returns
+    -------
+    BaggingClassifier
+        Not fitted.
+
+    Examples
+    --------
+    >>> from orfeon.study.reproducing.ordered_bagging import pruned_bag
+    >>> pruned_bag(200, 0, 1).n_estimators
+    200
+    """
     tree = orfeon.CARTClassifier(pruning="cv")
     return orfeon.BaggingClassifier(
         tree, n_estimators=members, random_state=random_state, n_jobs=n_jobs
@@ -118,7 +138,7 @@ ORDERED_BAGGING = Run(
         )
     ),
     200,
-    _bag,
+    pruned_bag,
     _shares_kept,
     expected_warning=NEAR_DIAGONAL,
 )
@@ -129,6 +149,6 @@ ORDERED_POOLS = Run(
         Cell(_BY_POOL, rule, f"initial_size={pool}") for pool, rule in product(_POOLS, _POOL_RULES)
     ),
     1000,
-    _bag,
+    pruned_bag,
     _first_pools,
 )

@@ -23,6 +23,16 @@ from orfeon.study.reproducing.perceptron_conclusions import (
 )
 from orfeon.study.reproducing.perceptrons import BOOSTED, FILES, PLAIN, POSITIVE_CLASSES
 from orfeon.study.reproducing.runs import Build, Cell, Protocol, Results, Run, error_percent
+from orfeon.study.reproducing.significance import Tested
+from orfeon.study.reproducing.timed import (
+    TIMED_ORDERING,
+    compare_ordering,
+    compare_training,
+    seconds_beside,
+    timed_training,
+)
+from orfeon.study.reproducing.whole_files import WHOLE_TREES, WholeFiles, equal
+from orfeon.study.reproducing.win_table import report_records
 
 if TYPE_CHECKING:
     from orfeon.study.reproducing.reproduction import Reproduction
@@ -139,38 +149,38 @@ _SINGLE_TREES = (
         lambda _, seed, jobs: orfeon.IGPTreeClassifier(random_state=seed),
     ),
 )  # fmt: skip
+#: The ensembles of chapter 3, from their members, seed and threads.
+_TRAINED: dict[str, Build] = {
+    "bagging": lambda members, seed, jobs: orfeon.BaggingClassifier(
+        orfeon.CARTClassifier(pruning="cv"), n_estimators=members, random_state=seed, n_jobs=jobs
+    ),
+    "boosting": lambda members, seed, jobs: _boosted(
+        orfeon.CARTClassifier(pruning="cv"), members, seed, jobs
+    ),
+    "igp_ensemble": lambda members, seed, jobs: orfeon.IGPEnsembleClassifier(
+        n_estimators=members, random_state=seed, n_jobs=jobs
+    ),
+    "boosting_igp": lambda members, seed, jobs: orfeon.BoostingIGPClassifier(
+        n_estimators=members, random_state=seed, n_jobs=jobs
+    ),
+    # 11 committees of 9, also where 101 trees are timed: that number has no committees.
+    "igp_committees": lambda members, seed, jobs: orfeon.IGPCommitteesClassifier(
+        n_committees=11, n_estimators=9, random_state=seed, n_jobs=jobs
+    ),
+}
 _IGP_ENSEMBLES = (
-    _sized(
-        "bagging", (1, 9, 99),
-        lambda members, seed, jobs: orfeon.BaggingClassifier(
-            orfeon.CARTClassifier(pruning="cv"),
-            n_estimators=members, random_state=seed, n_jobs=jobs,
-        ),
-    ),
-    _sized(
-        "boosting", (9, 99),
-        lambda members, seed, jobs: _boosted(
-            orfeon.CARTClassifier(pruning="cv"), members, seed, jobs
-        ),
-    ),
-    _sized(
-        "igp_ensemble", (1, 9, 99),
-        lambda members, seed, jobs: orfeon.IGPEnsembleClassifier(
-            n_estimators=members, random_state=seed, n_jobs=jobs
-        ),
-    ),
-    _sized(
-        "boosting_igp", (9, 99),
-        lambda members, seed, jobs: orfeon.BoostingIGPClassifier(
-            n_estimators=members, random_state=seed, n_jobs=jobs
-        ),
+    *(
+        _sized(method, sizes, _TRAINED[method])
+        for method, sizes in (
+            ("bagging", (1, 9, 99)),
+            ("boosting", (9, 99)),
+            ("igp_ensemble", (1, 9, 99)),
+            ("boosting_igp", (9, 99)),
+        )
     ),
     _run(
         tuple(Cell("martinez-3.3", "igp_committees", config) for config in ("T=9", "T=99")), 99,
-        lambda members, seed, jobs: orfeon.IGPCommitteesClassifier(
-            n_committees=11, n_estimators=9, random_state=seed, n_jobs=jobs
-        ),
-        _committees,
+        _TRAINED["igp_committees"], _committees,
     ),
 )  # fmt: skip
 _LABEL_ENSEMBLES = (
@@ -229,14 +239,30 @@ PROTOCOLS = {
             "cantador-6.4.3", "g of AdaBoost and of PPBoost", BOOSTED, boosting_conclusions
         ),
         Protocol(
-            "martinez-3.2", _PLAIN_SPLITS, _SINGLE_TREES, title="test errors of CART and IGP trees"
+            "j48", WholeFiles(), WHOLE_TREES, rule=equal, quick_datasets=("labor", "wine"),
+            title="sizes and training errors of C4.5 trees on whole files",
         ),
         Protocol(
-            "martinez-3.3", _PLAIN_SPLITS, _IGP_ENSEMBLES, title="test errors of IGP ensembles"
+            "martinez-3.2", _PLAIN_SPLITS, _SINGLE_TREES, tested=Tested(("cart",)),
+            title="test errors of CART and IGP trees",
+        ),
+        Protocol(
+            "martinez-3.3", _PLAIN_SPLITS, _IGP_ENSEMBLES, tested=Tested(("bagging", "boosting")),
+            title="test errors of IGP ensembles",
+        ),
+        Protocol(
+            "martinez-3.7", _PLAIN_SPLITS, timed_training(_TRAINED), is_timed=True,
+            compare=compare_training, conclude=seconds_beside,
+            title="seconds to train IGP ensembles, as ratios",
         ),
         Protocol(
             "martinez-4.2", _STRATIFIED_SPLITS, _LABEL_ENSEMBLES,
+            tested=Tested(("bagging", "boosting")),
             title="test errors of class-switching ensembles",
+        ),
+        Protocol(
+            "martinez-4.3", _STRATIFIED_SPLITS, _LABEL_ENSEMBLES, follows_from="martinez-4.2",
+            report=report_records, title="wins, draws and losses, counted from martinez-4.2",
         ),
         Protocol(
             "martinez-5.4", _STRATIFIED_SPLITS, (ORDERED_POOLS,), _ORDERED_SEEDS,
@@ -249,7 +275,12 @@ PROTOCOLS = {
         Protocol(
             "martinez-5.8", _STRATIFIED_SPLITS, (ORDERED_BAGGING,),
             conclude=lambda found: ordering_conclusions(found.comparisons),
-            title="test errors of ordered bagging",
+            tested=Tested(("bagging",)), title="test errors of ordered bagging",
+        ),
+        Protocol(
+            "martinez-5.10", _STRATIFIED_SPLITS, (TIMED_ORDERING,), is_timed=True,
+            compare=compare_ordering, conclude=seconds_beside,
+            title="seconds to order members, as ratios and growth",
         ),
     )
 }  # fmt: skip
@@ -267,6 +298,6 @@ def list_tables() -> list[str]:
     --------
     >>> from orfeon.study import list_tables
     >>> list_tables()
-    ['cantador-6.3.1', 'cantador-6.4.1', 'cantador-6.4.2', 'cantador-6.4.3', 'martinez-3.2', ...]
+    ['cantador-6.3.1', 'cantador-6.4.1', 'cantador-6.4.2', 'cantador-6.4.3', 'j48', ...]
     """
     return list(PROTOCOLS)

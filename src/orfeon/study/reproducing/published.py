@@ -1,8 +1,8 @@
 """Published figures, as facts that the package carries.
 
-A table is a CSV file of ``dataset, method, config, metric, value, std``. Here errors and accuracies
-are read, the sizes of the training and test sets, the shares of the classes, and times; errors
-printed as fractions become percent.
+A table is a CSV file of ``dataset, method, config, metric, value, std``. Here errors, accuracies
+and other figures are read, the sizes of the training and test sets, the shares of the classes, and
+p-values and records of wins; what is printed as a fraction becomes percent.
 
 References
 ----------
@@ -11,6 +11,10 @@ muestra extrema. Universidad Autónoma de Madrid. Chapter 6.
 
 Martínez-Muñoz (2006). Clasificación mediante conjuntos. Doctoral thesis, Universidad Autónoma de
 Madrid. Chapters 3 (IGP ensembles), 4 (class-switching) and 5 (ordered bagging).
+
+Recarey (2021). Single models and ensembles side by side, chapter 3: three problems.
+
+The table ``j48`` has sizes and training errors of the trees of Weka 3.6, an independent C4.5.
 """
 
 from __future__ import annotations
@@ -41,13 +45,26 @@ _METRICS = {
     "accuracy_positive_percent": _Metric("acc+"),
     "accuracy_negative_percent": _Metric("acc-"),
     "g_mean_percent": _Metric("g"),
+    "seconds": _Metric("seconds"),
+    "n_leaves": _Metric("n_leaves"),
+    "n_nodes": _Metric("n_nodes"),
+    "training_errors": _Metric("training_errors"),
+    "accuracy": _Metric("accuracy", 100.0),
+    "recall": _Metric("recall", 100.0),
+    "precision": _Metric("precision", 100.0),
+    "f1": _Metric("f1", 100.0),
+    "mcc": _Metric("mcc", 100.0),
+    "r2": _Metric("r2", 100.0),
+    "mse": _Metric("mse"),
+    "rmse": _Metric("rmse"),
+    "mae": _Metric("mae"),
 }
 
 
 class _Source(NamedTuple):
     """Where a table's problems are described, and on how many splits of how many folds it rests."""
 
-    problems: str
+    problems: str | None
     n_splits: int
     n_folds: int = 1
 
@@ -57,15 +74,21 @@ _TABLES = {
     "cantador-6.4.1": _Source("cantador-6.1.1", 10, 10),
     "cantador-6.4.2": _Source("cantador-6.1.1", 10, 10),
     "cantador-6.4.3": _Source("cantador-6.1.1", 10, 10),
+    "j48": _Source(None, 1),
     "martinez-3.2": _Source("martinez-3.1", 50),
     "martinez-3.3": _Source("martinez-3.1", 50),
+    "martinez-3.7": _Source("martinez-3.1", 10),  # how often it was timed is not printed
     "martinez-4.2": _Source("martinez-4.1", 100),
     "martinez-5.4": _Source("martinez-5.6", 100),
     "martinez-5.7": _Source("martinez-5.6", 100),
     "martinez-5.8": _Source("martinez-5.6", 100),
+    "martinez-5.10": _Source("martinez-5.6", 10),  # nor here
+    "recarey-3.3": _Source(None, 1),
+    "recarey-3.4": _Source(None, 1),
+    "recarey-3.5": _Source(None, 1),
 }
 #: Tables of seconds.
-_TIMES = ("martinez-5.10",)
+_TIMES = ("martinez-3.7", "martinez-5.10")
 #: Figures that do not go with others in print; they are kept as they are printed.
 _DOUBTS = {
     ("cantador-6.3.1", "vehicle", "pp", "g"): "another table implies 67.05",
@@ -106,7 +129,7 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True)
 class PublishedCell:
-    """One published figure: a mean error, or an accuracy.
+    """One published figure: a mean error, an accuracy, a size or a time.
 
     Parameters
     ----------
@@ -117,8 +140,8 @@ class PublishedCell:
     config : dict of str to str
         What else tells the cell from others, such as ``{"T": "99"}``.
     value : float
-        Mean over the splits, in percent: on the test set, or on the training set if that is what
-        the table is about.
+        Mean over the splits, in percent where it is a share: on the test set, or on the training
+        set if that is what the table is about.
     std : float or None
         Standard deviation over the splits, where one is printed.
     n_splits : int
@@ -126,7 +149,7 @@ class PublishedCell:
     kept : Kept, optional
         Where the error is the least over all sizes, the size at which it is found.
     metric : str, default="error"
-        The measure: ``"error"``, ``"accuracy"``, ``"acc+"``, ``"acc-"`` or ``"g"``.
+        The measure: ``"error"``, ``"accuracy"``, ``"acc+"``, ``"acc-"``, ``"g"``, ``"seconds"``...
     n_folds : int, default=1
         Number of folds of a repetition; 1 where training and test sets are drawn.
     doubt : str, optional
@@ -168,7 +191,7 @@ def config_text(config: Mapping[str, str]) -> str:
     Returns
     -------
     str
-        ``key=value`` pairs joined by ``;``.
+        ``key=value`` pairs, or words alone, joined by ``;``.
 
     Examples
     --------
@@ -176,7 +199,7 @@ def config_text(config: Mapping[str, str]) -> str:
     >>> config_text({"T": "99", "keep": "0.2"})
     'T=99;keep=0.2'
     """
-    return ";".join(f"{key}={value}" for key, value in config.items())
+    return ";".join(f"{key}={value}" if value else key for key, value in config.items())
 
 
 def read_config(text: str) -> dict[str, str]:
@@ -185,20 +208,21 @@ def read_config(text: str) -> dict[str, str]:
     Parameters
     ----------
     text : str
-        ``key=value`` pairs joined by ``;``.
+        ``key=value`` pairs, or words alone, joined by ``;``.
 
     Returns
     -------
     dict of str to str
-        The settings.
+        The settings; the value of a word alone is empty.
 
     Examples
     --------
     >>> from orfeon.study import read_config
-    >>> read_config("T=99;keep=0.2")
-    {'T': '99', 'keep': '0.2'}
+    >>> read_config("T=99;keep=0.2"), read_config("pruned;min_objs=2")
+    ({'T': '99', 'keep': '0.2'}, {'pruned': '', 'min_objs': '2'})
     """
-    return dict(pair.split("=", 1) for pair in text.split(";") if pair)
+    parts = [pair.partition("=") for pair in text.split(";") if pair]
+    return {key: value for key, _, value in parts}
 
 
 def published_cells(table: str) -> list[PublishedCell]:
@@ -228,7 +252,7 @@ def published_cells(table: str) -> list[PublishedCell]:
     ionosphere ppboost_negative T=10 acc+ 67.45
     """
     source = _source(table)
-    rows = _rows(table)
+    rows = read_rows(table)
     facts = {(*_place(row), row["metric"]): row["value"] for row in rows}
     return [
         PublishedCell(
@@ -320,8 +344,9 @@ def published_seconds(table: str) -> dict[str, dict[int, float]]:
     Parameters
     ----------
     table : str
-        ``"martinez-5.10"``: seconds to order the members of an ensemble trained on 300 examples
-        of waveform, on a Pentium 4 of 3.2 GHz.
+        ``"martinez-3.7"``: seconds to train ensembles of 101 trees on 300 examples of waveform, on
+        a Celeron of 400 MHz; or ``"martinez-5.10"``: seconds to order the members of an ensemble
+        trained on as many, on a Pentium 4 of 3.2 GHz.
 
     Returns
     -------
@@ -337,7 +362,7 @@ def published_seconds(table: str) -> dict[str, dict[int, float]]:
     if table not in _TIMES:
         raise ValueError(f"table must be one of {', '.join(_TIMES)}, got {table!r}")
     found: dict[str, dict[int, float]] = {}
-    for row in _rows(table):
+    for row in read_rows(table):
         members = int(read_config(row["config"])["T"])
         found.setdefault(row["method"], {})[members] = float(row["value"])
     return found
@@ -351,16 +376,35 @@ def _source(table: str) -> _Source:
 
 def _of_problems(table: str, metric: str) -> dict[str, float]:
     """A figure of each of a table's problems."""
+    problems = _source(table).problems
     found = {
         row["dataset"]: float(row["value"])
-        for row in _rows(_source(table).problems) if row["metric"] == metric
+        for row in (read_rows(problems) if problems else []) if row["metric"] == metric
     }  # fmt: skip
     if not found:
         raise ValueError(f"table must be one whose problems have a printed {metric}, got {table!r}")
     return found
 
 
-def _rows(table: str) -> list[dict[str, str]]:
+def read_rows(table: str) -> list[dict[str, str]]:
+    """The lines of a table's file.
+
+    Parameters
+    ----------
+    table : str
+        The table, also one of sizes or of counts.
+
+    Returns
+    -------
+    list of dict
+        Text by the name of its column.
+
+    Examples
+    --------
+    >>> from orfeon.study.reproducing.published import read_rows
+    >>> read_rows("martinez-3.2")[0]["value"]
+    '5.9'
+    """
     name = table.replace("-", "_").replace(".", "_")
     with (files("orfeon.study.reproducing") / "tables" / f"{name}.csv").open(
         encoding="utf-8"

@@ -10,16 +10,20 @@ from typing import Any
 from orfeon.study.reproducing.comparison import (
     Comparison,
     PairedDifference,
-    comparison_table,
     paired_difference,
-    summary,
 )
 from orfeon.study.reproducing.curve import best_size
 from orfeon.study.reproducing.fold_outcome import METRICS, FoldOutcome
 from orfeon.study.reproducing.protocols import PROTOCOLS
 from orfeon.study.reproducing.published import ERROR, Kept, PublishedCell, config_text
 from orfeon.study.reproducing.records import Record
+from orfeon.study.reproducing.report import Report, report_cells
 from orfeon.study.reproducing.runs import Protocol
+from orfeon.study.reproducing.significance import (
+    Significance,
+    significance_tests,
+    significance_text,
+)
 
 
 @dataclass(frozen=True)
@@ -171,21 +175,53 @@ class Reproduction:
         >>> [(str(cell), difference.n_splits) for cell, difference in found.versus("cart")]
         [('waveform igp_tree', 2)]
         """
-        rivals: dict[tuple[str, str], dict[str, dict[int, float]]] = {}
+        return [
+            (cell, paired_difference(self.values(cell), self.values(rival)))
+            for cell, rival in self.pairs(method)
+        ]
+
+    def pairs(self, method: str) -> list[tuple[PublishedCell, PublishedCell]]:
+        """The cells of the other methods, each with the cell of one method that it is paired with.
+
+        Parameters
+        ----------
+        method : str
+            The method to compare with: its cell of the same settings, or the only one it has.
+
+        Returns
+        -------
+        list of (PublishedCell, PublishedCell)
+            Those that have two splits or more in common.
+        """
+        rivals: dict[tuple[str, str], dict[str, PublishedCell]] = {}
         for cell in self.cells:
             if cell.method == method:
-                rival = rivals.setdefault((cell.dataset, cell.metric), {})
-                rival[config_text(cell.config)] = self.values(cell)
+                place = (cell.dataset, cell.metric)
+                rivals.setdefault(place, {})[config_text(cell.config)] = cell
         found = []
         for cell in self.cells:
             alike = rivals.get((cell.dataset, cell.metric), {})
-            others = alike.get(config_text(cell.config))
-            if others is None and len(alike) == 1:
-                (others,) = alike.values()
-            values = self.values(cell)
-            if cell.method != method and others and len(values.keys() & others.keys()) > 1:
-                found.append((cell, paired_difference(values, others)))
+            rival = alike.get(config_text(cell.config))
+            if rival is None and len(alike) == 1:
+                (rival,) = alike.values()
+            if cell.method == method or rival is None:
+                continue
+            if len(self.values(cell).keys() & self.values(rival).keys()) > 1:
+                found.append((cell, rival))
         return found
+
+    @cached_property
+    def report(self) -> Report:
+        """The figures that agree or not, as text and as plain values."""
+        if self.protocol.report is not None:
+            return self.protocol.report(self)
+        return report_cells(self.comparisons)
+
+    @cached_property
+    def significance(self) -> list[Significance]:
+        """The tests of the table, made on our splits; none where it has none."""
+        tested = self.protocol.tested
+        return [] if tested is None else significance_tests(self, tested)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON.
@@ -202,24 +238,24 @@ class Reproduction:
         >>> found["table"], found["n_cells"], found["cells"][0]["method"]
         ('martinez-3.2', 2, 'cart')
         """
-        cells = [comparison.to_dict() for comparison in self.comparisons]
         return {
             "table": self.protocol.table,
             "title": self.protocol.title,
-            "n_cells": len(cells),
-            "n_agreeing": sum(cell["agrees"] for cell in cells),
-            "cells": cells,
+            "n_cells": len(self.report.cells),
+            "n_agreeing": self.report.n_agreeing,
+            "cells": [dict(cell) for cell in self.report.cells],
+            "significance": [test.to_dict() for test in self.significance],
             "not_run": [str(cell) for cell in self.not_run],
             "left_out": list(self.left_out),
             "notes": self._notes(),
         }
 
     def __str__(self) -> str:
-        comparisons = self.comparisons
-        parts = [comparison_table(comparisons), summary(comparisons), *self._notes()]
-        conclude = self.protocol.conclude if comparisons else None
-        if conclude is not None:
-            parts.append(conclude(self))
+        parts = [self.report.text, *self._notes()]
+        if self.report.cells and self.protocol.conclude is not None:
+            parts.append(self.protocol.conclude(self))
+        if self.significance:
+            parts.append(significance_text(self.significance))
         return "\n\n".join(parts)
 
     def _notes(self) -> list[str]:

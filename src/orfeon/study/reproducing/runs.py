@@ -19,7 +19,9 @@ from orfeon.study.reproducing.rules import POINTS, Rule
 
 if TYPE_CHECKING:
     from orfeon.study.reproducing.comparison import Comparison
+    from orfeon.study.reproducing.report import Report
     from orfeon.study.reproducing.reproduction import Reproduction
+    from orfeon.study.reproducing.significance import Tested
 
 
 class Cell(NamedTuple):
@@ -67,6 +69,8 @@ class Run:
         Pattern of a warning that the published settings are known to cause.
     on_request : bool, default=False
         Whether it is so slow that it is only run when its method is named.
+    pool_setting : str, default="initial_size"
+        The setting of a cell that says how many members it needs, where it is about the first ones.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class Run:
     measure: Measure
     expected_warning: str | None = None
     on_request: bool = False
+    pool_setting: str = "initial_size"
 
     def at_most(self, members: int) -> Run:
         """The same run with fewer members.
@@ -104,7 +109,8 @@ class Run:
         (33, 1000, 12, 100)
         """
         members = min(members, self.members)
-        pools = [int(read_config(cell.config).get("initial_size", 1)) for cell in self.cells]
+        settings = [read_config(cell.config) for cell in self.cells]
+        pools = [int(found.get(self.pool_setting, 1)) for found in settings]
         cells = [cell for cell, pool in zip(self.cells, pools, strict=True) if pool <= members]
         return replace(self, members=members, cells=tuple(cells))
 
@@ -140,6 +146,10 @@ class Protocol:
         Gives the rule by which a cell agrees; by default that of errors and accuracies.
     compare : callable, optional
         Gives the comparisons of a reproduction, where they are not of its cells one by one.
+    report : callable, optional
+        Gives the report of a reproduction, where it is not a table of such comparisons.
+    tested : Tested, optional
+        Which methods are tested for significance against which.
     title : str, optional
         What is in the table, in a few words.
 
@@ -160,6 +170,8 @@ class Protocol:
     is_timed: bool = False
     rule: Callable[[PublishedCell], Rule] = _points
     compare: Callable[[Reproduction], list[Comparison]] | None = None
+    report: Callable[[Reproduction], Report] | None = None
+    tested: Tested | None = None
     title: str = ""
 
     @property

@@ -1,0 +1,235 @@
+"""Which differences are significant: the tests of the source, made again on our splits.
+
+The source has paired two-tailed t-tests over the splits. Splits of one file share their examples,
+which such a test does not know: beside it stands the one corrected for that (Nadeau and Bengio).
+Synthetic problems are drawn afresh for each split, so that nothing is to be corrected there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orfeon.study.reproducing.partitions import is_synthetic
+from orfeon.study.reproducing.published import PublishedCell, config_text, published_sizes
+from orfeon.study.reproducing.published_tests import published_p_values
+from orfeon.study.text import aligned
+
+if TYPE_CHECKING:
+    from orfeon.study.reproducing.reproduction import Reproduction
+
+
+class Tested(NamedTuple):
+    """Which methods the others of a table are tested against, and at what level.
+
+    Examples
+    --------
+    >>> from orfeon.study.reproducing.significance import Tested
+    >>> Tested(("bagging",)).level
+    0.005
+    """
+
+    rivals: tuple[str, ...]
+    level: float = 0.005
+
+
+@dataclass(frozen=True)
+class Significance:
+    """A test of a method against another on the same splits.
+
+    Parameters
+    ----------
+    dataset, method, config : str
+        The cell.
+    rival : str
+        The other method.
+    difference : float
+        Mean error of the first minus that of the rival, in points.
+    p_value, corrected_p_value : float
+        Of the paired t-test, and of the one that knows that splits share examples.
+    n_splits : int
+        Number of splits.
+    level : float
+        A difference is significant if its p-value is not above it.
+    published_p_value : float, optional
+        As printed.
+    published_difference : float
+        That of the printed means.
+
+    Examples
+    --------
+    >>> from orfeon.study.reproducing.significance import Significance
+    >>> test = Significance("wine", "bagging", "", "c45", -2.0, 0.001, 0.2, 100, 0.005, None, -1.5)
+    >>> test.verdict(test.p_value), test.verdict(test.corrected_p_value)
+    ('better', 'alike')
+    """
+
+    dataset: str
+    method: str
+    config: str
+    rival: str
+    difference: float
+    p_value: float
+    corrected_p_value: float
+    n_splits: int
+    level: float
+    published_p_value: float | None
+    published_difference: float
+
+    def verdict(self, p_value: float, difference: float | None = None) -> str:
+        """What a p-value says of the method.
+
+        Parameters
+        ----------
+        p_value : float
+            One of the p-values.
+        difference : float, optional
+            The difference that it is about, by default ours.
+
+        Returns
+        -------
+        str
+            Whether its error is better, worse, or alike for all that is known.
+        """
+        if p_value > self.level:
+            return "alike"
+        its = self.difference if difference is None else difference
+        return "better" if its < 0 else "worse"
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the verdict is the published one; None where none is printed."""
+        if self.published_p_value is None:
+            return None
+        published = self.verdict(self.published_p_value, self.published_difference)
+        return self.verdict(self.p_value) == published
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return asdict(self) | {
+            "verdict": self.verdict(self.p_value),
+            "corrected_verdict": self.verdict(self.corrected_p_value),
+            "agrees": self.agrees,
+        }
+
+
+def significance_tests(found: Reproduction, tested: Tested) -> list[Significance]:
+    """Test the methods of a table against some of them.
+
+    Parameters
+    ----------
+    found : Reproduction
+        Our errors.
+    tested : Tested
+        The rivals and the level.
+
+    Returns
+    -------
+    list of Significance
+        For each rival, each other cell that both were run on, on two splits or more.
+    """
+    return [
+        _test(found, cell, other, tested.level)
+        for rival in tested.rivals
+        for cell, other in found.pairs(rival)
+    ]
+
+
+def _test(
+    found: Reproduction, cell: PublishedCell, rival: PublishedCell, level: float
+) -> Significance:
+    from orfeon.study.statistics import corrected_resampled_t_test, paired_t_test
+
+    ours, theirs = found.values(cell), found.values(rival)
+    splits = sorted(ours.keys() & theirs.keys())
+    first, second = [ours[split] for split in splits], [theirs[split] for split in splits]
+    plain = paired_t_test(first, second)
+    corrected = plain
+    if not is_synthetic(cell.dataset):
+        n_train, n_test = published_sizes(cell.table)[cell.dataset]
+        corrected = corrected_resampled_t_test(first, second, n_train=n_train, n_test=n_test)
+    return Significance(
+        cell.dataset, cell.method, config_text(cell.config), rival.method, plain.mean_difference,
+        plain.p_value, corrected.p_value, len(splits), level,
+        published_p_values(cell.table).get(cell.dataset), cell.value - rival.value,
+    )  # fmt: skip
+
+
+def significance_text(tests: Sequence[Significance]) -> str:
+    """What the tests say together.
+
+    Parameters
+    ----------
+    tests : sequence of Significance
+        At least one.
+
+    Returns
+    -------
+    str
+        P-values beside the published ones where these are printed; else, for each rival, on how
+        many data sets a method is better, alike and worse.
+
+    Examples
+    --------
+    >>> from orfeon.study.reproducing.significance import Significance, significance_text
+    >>> test = Significance("wine", "bagging", "", "c45", -2.0, 0.001, 0.2, 100, 0.005, 0.02, -1.5)
+    >>> print(significance_text([test]))
+    Paired two-tailed t-tests against c45, significant at 0.005 (corrected: ...):
+    dataset  method   difference  p      corrected  published p  verdict  published
+    wine     bagging       -2.00  0.001  0.2               0.02  better   alike      DIFFERS
+    0 of 1 verdicts are the published ones.
+    """
+    rivals = dict.fromkeys(test.rival for test in tests)
+    return "\n\n".join(_against(rival, [t for t in tests if t.rival == rival]) for rival in rivals)
+
+
+def _against(rival: str, tests: Sequence[Significance]) -> str:
+    title = (
+        f"Paired two-tailed t-tests against {rival}, significant at {tests[0].level:g} "
+        "(corrected: for splits that share examples):"
+    )
+    printed = [test for test in tests if test.published_p_value is not None]
+    return f"{title}\n{_p_values(printed) if printed else _counts(tests)}"
+
+
+def _p_values(tests: Sequence[Significance]) -> str:
+    lines = [
+        ["dataset", "method", "difference", "p", "corrected", "published p", "verdict",
+         "published", ""]
+    ]  # fmt: skip
+    for test in tests:
+        assert test.published_p_value is not None
+        lines.append(
+            [test.dataset, test.method, f"{test.difference:+.2f}", f"{test.p_value:.2g}",
+             f"{test.corrected_p_value:.2g}", f"{test.published_p_value:g}",
+             test.verdict(test.p_value),
+             test.verdict(test.published_p_value, test.published_difference),
+             "" if test.agrees else "DIFFERS"]
+        )  # fmt: skip
+    n_agreeing = sum(bool(test.agrees) for test in tests)
+    return (
+        f"{aligned(lines, to_the_right={2, 5})}\n"
+        f"{n_agreeing} of {len(tests)} verdicts are the published ones."
+    )
+
+
+def _counts(tests: Sequence[Significance]) -> str:
+    places = dict.fromkeys((test.method, test.config) for test in tests)
+    lines = [["method", "config", "better", "alike", "worse", "corrected"]]
+    for method, config in places:
+        its = [test for test in tests if (test.method, test.config) == (method, config)]
+        plain = Counter(test.verdict(test.p_value) for test in its)
+        corrected = Counter(test.verdict(test.corrected_p_value) for test in its)
+        lines.append(
+            [method, config, *(str(plain[word]) for word in ("better", "alike", "worse")),
+             "/".join(str(corrected[word]) for word in ("better", "alike", "worse"))]
+        )  # fmt: skip
+    n_datasets = len({test.dataset for test in tests})
+    return f"On how many of {n_datasets} data sets:\n{aligned(lines, to_the_right={2, 3, 4, 5})}"

@@ -1,0 +1,178 @@
+"""Trees grown on whole files, for figures that are exact: sizes and training errors.
+
+Our C4.5 with the options of an independent program must give trees of the same size. The upper
+limit of a leaf's errors is that of the normal distribution, as that program has it; with the
+interpolated table of C4.5's release 8, which is our default, the pruned tree of breast_w has 16
+leaves instead of 14.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import orfeon
+from orfeon.datasets.folder import DataSet, data_file, has_data_file, read_data
+from orfeon.study.reproducing.partitions import Partition, digest_of
+from orfeon.study.reproducing.published import PublishedCell, read_config
+from orfeon.study.reproducing.rules import Rule, Within
+from orfeon.study.reproducing.runs import Cell, Results, Run
+
+_TABLE = "j48"
+_EQUAL = Within(0, "Sizes and numbers of errors agree when they are equal.")
+
+
+def equal(cell: PublishedCell) -> Rule:
+    """The rule of exact figures.
+
+    Parameters
+    ----------
+    cell : PublishedCell
+        Any cell.
+
+    Returns
+    -------
+    Rule
+        Only what is equal agrees.
+
+    Examples
+    --------
+    >>> from orfeon.study import published_cells
+    >>> from orfeon.study.reproducing.whole_files import equal
+    >>> equal(published_cells("j48")[0]).sentence
+    'Sizes and numbers of errors agree when they are equal.'
+    """
+    return _EQUAL
+
+
+@dataclass
+class WholeFile:
+    """A problem whose file is the training set, and the test set too.
+
+    Parameters
+    ----------
+    name : str
+        Name of the problem and of its file.
+    folder : path, optional
+        Folder of the files, by default that of the environment variable ``ORFEON_DATA``.
+
+    Examples
+    --------
+    >>> from orfeon.study.reproducing.whole_files import WholeFile
+    >>> WholeFile("wine").describe(0)
+    'whole'
+    """
+
+    name: str
+    folder: str | os.PathLike[str] | None = None
+    _data: DataSet | None = field(init=False, repr=False, default=None)
+
+    def describe(self, split: int) -> str:
+        """Name a split; there is only one.
+
+        Parameters
+        ----------
+        split : int
+            Its number.
+
+        Returns
+        -------
+        str
+        """
+        return "whole"
+
+    def is_available(self) -> bool:
+        """Whether the file is there."""
+        return has_data_file(self.name, self.folder)
+
+    def load(self) -> None:
+        """Read the file."""
+        if self._data is None:
+            self._data = read_data(data_file(self.name, self.folder))
+
+    def digest(self) -> str:
+        """A word that changes with the content of the file."""
+        return digest_of(self.name, self.folder)
+
+    def settings(self) -> dict[str, Any]:
+        """What the training set is, as plain values."""
+        return {"from": f"{self.name}.csv", "whole": True}
+
+    def draw(self, split: int) -> Partition:
+        """The file, twice.
+
+        Parameters
+        ----------
+        split : int
+            Its number; all are alike.
+
+        Returns
+        -------
+        Partition
+            Training and test sets are the same.
+        """
+        self.load()
+        assert self._data is not None
+        X, y = self._data
+        return Partition(X, y, X, y)
+
+
+class WholeFiles:
+    """The design of tables of exact figures.
+
+    Examples
+    --------
+    >>> from orfeon.study.reproducing.whole_files import WholeFiles
+    >>> WholeFiles().problem("j48", "wine").settings()
+    {'from': 'wine.csv', 'whole': True}
+    """
+
+    def problem(
+        self, table: str, dataset: str, folder: str | os.PathLike[str] | None = None
+    ) -> WholeFile:
+        """A data set as a whole.
+
+        Parameters
+        ----------
+        table, dataset : str
+            The table and one of its data sets.
+        folder : path, optional
+            Folder of the files.
+
+        Returns
+        -------
+        WholeFile
+            Nothing is read yet.
+        """
+        return WholeFile(dataset, folder)
+
+
+def _run(config: str) -> Run:
+    cell = Cell(_TABLE, "c45", config)
+    options = read_config(config)
+
+    def build(members: int, random_state: int, n_jobs: int | None) -> Any:
+        return orfeon.C45Classifier(
+            min_samples_leaf=int(options["min_objs"]), pruning="pruned" in options,
+            error_limit="normal", random_state=random_state,
+        )  # fmt: skip
+
+    def measure(tree: Any, whole: Partition) -> Results:
+        n_wrong = np.sum(tree.predict(whole.X_train) != whole.y_train)
+        figures = {
+            "n_leaves": float(tree.get_n_leaves()),
+            "n_nodes": float(tree.forest_.n_nodes[0]),
+            "training_errors": float(n_wrong),
+        }
+        return {cell: figures}
+
+    return Run(f"c45 {config}", (cell,), 1, build, measure)
+
+
+#: Pruned and not, with two examples a leaf at least and with one.
+WHOLE_TREES = tuple(
+    _run(config) for config in ("pruned;min_objs=2", "unpruned;min_objs=2", "unpruned;min_objs=1")
+)
