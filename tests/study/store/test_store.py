@@ -319,6 +319,28 @@ def test_threads_share_a_store(where: str) -> None:
     assert sum(new) == 8 * 25 + 25
 
 
+def test_writers_of_many_in_opposite_order_do_not_lock_each_other(where: str) -> None:
+    rows = [make_row(str(number)) for number in range(60)]
+    new: list[int] = []
+    with Store(where) as first, Store(where) as second:
+        studies = [first.open_study("a", {}), second.open_study("a", {})]
+        for step in range(8):
+            many = [replace(row, key=f"{step}/{row.key}") for row in rows]
+            threads = [
+                threading.Thread(
+                    target=lambda study, part: new.append(study.put_many(part)), args=a
+                )
+                for a in zip(studies, (many, many[::-1]), strict=True)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert len(studies[0].keys()) == 8 * 60
+    assert len(new) == 16
+    assert sum(new) == 8 * 60
+
+
 def test_a_closed_store_says_so(where: str) -> None:
     store = Store(where)
     study = store.open_study("a", {})
