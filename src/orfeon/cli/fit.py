@@ -35,6 +35,9 @@ orfeon fit homes.parquet --target price --method gradient_boosting --set learnin
     --set max_depth=5 -o boost.orfeon
 """
 
+#: With fewer members some rows are in every bootstrap sample, and have no out-of-bag estimate.
+_ENOUGH_FOR_OUT_OF_BAG = 50
+
 
 def add_parser(subparsers: Any) -> None:
     """Say what the command takes.
@@ -190,7 +193,8 @@ def _fit(estimator: Any, X: Any, y: Any, *, quiet: bool) -> None:
     known = estimator.get_params(deep=False)
     if "verbose" in known and not quiet and is_terminal(sys.stderr):
         estimator.set_params(verbose=1)
-    if known.get("oob_score") is False and known.get("bootstrap"):
+    is_bag = known.get("oob_score") is False and known.get("bootstrap")
+    if is_bag and known["n_estimators"] >= _ENOUGH_FOR_OUT_OF_BAG:
         estimator.set_params(oob_score=True)
     try:
         estimator.fit(X, y)
