@@ -13,4 +13,5 @@ SUITES = {
     "scale": "benchmarks.scale",
     "ordering": "benchmarks.ordering",
     "sizes": "benchmarks.pruning_sizes",
+    "studies": "benchmarks.studies",
 }

@@ -14,7 +14,12 @@ import numpy.typing as npt
 
 from orfeon.study.workbench.folding import Folding
 from orfeon.study.workbench.methods import METHODS, Method, Task
-from orfeon.study.workbench.scoring import confusion_counts, scorer
+from orfeon.study.workbench.scoring import (
+    class_scores,
+    confusion_counts,
+    full_shares,
+    target_scores,
+)
 
 #: A message of a warning or an error is cut there.
 _LONGEST = 300
@@ -207,11 +212,8 @@ class Evaluation:
             What it found; a method that fails is a finding too.
         """
         start = time.perf_counter()
-        split = (
-            self.folding.outer(key.unit)
-            if key.inner is None
-            else self.folding.inner(key.unit)[key.inner]
-        )
+        outer, inner = self.folding.both(key.unit)
+        split = outer if key.inner is None else inner[key.inner]
         seed = self.random_state(key)
         timings: dict[str, float] = {}
         with warnings.catch_warnings(record=True) as caught:
@@ -250,15 +252,23 @@ class Evaluation:
             if key.inner is None:
                 result["curves"] = _curves(model, found, X_test, y_test)
         for name, candidate in self._candidates(method, model, found):
-            with _Clock(timings, f"predict {name}"):
-                candidate.predict(X_test)
-            scores, predicted = scorer(self.task, self.n_classes)(candidate, X_test, y_test)
-            result["scores"][name] = dict(scores)
+            start = time.perf_counter()
+            predicted = candidate.predict(X_test)
+            timings[f"predict {name}"] = round(time.perf_counter() - start, 6)
+            scores = self._scores(candidate, X_test, y_test, predicted)
+            result["scores"][name] = scores
             result["sizes"][name] = model_size(candidate)
             if "confusion" in result:
-                counts = confusion_counts(y_test, predicted, self.n_classes)
+                counts = confusion_counts(y_test, predicted.astype(np.int64), self.n_classes)
                 result["confusion"][name] = counts.tolist()
         return result
+
+    def _scores(
+        self, model: Any, X: Any, y: npt.NDArray[Any], predicted: npt.NDArray[Any]
+    ) -> dict[str, float]:
+        if self.task == "regression":
+            return target_scores(y, np.asarray(predicted, dtype=np.float64))
+        return class_scores(y, predicted.astype(np.int64), full_shares(model, X, self.n_classes))
 
     def _candidates(self, method: Method, model: Any, found: Any) -> list[tuple[str, Any]]:
         """The whole model and, where members were ordered, its parts."""

@@ -132,6 +132,28 @@ class Folding:
         """
         return self._folds(self.outer(unit).train, self.n_inner, self._state(unit, 1))
 
+    def both(self, unit: int) -> tuple[Split, list[Split]]:
+        """An outer fold and its inner ones, kept for the next who asks.
+
+        Parameters
+        ----------
+        unit : int
+            Number of the outer fold.
+
+        Returns
+        -------
+        tuple of Split and list of Split
+            As :meth:`outer` and :meth:`inner` give them.
+        """
+        known: dict[int, tuple[Split, list[Split]]] = self.__dict__.setdefault("_known", {})
+        if unit not in known:
+            known.clear()  # runs come one outer fold after another
+            known[unit] = (self.outer(unit), self.inner(unit))
+        return known[unit]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: part for name, part in self.__dict__.items() if name != "_known"}
+
     def _state(self, *keys: int) -> int:
         return int(np.random.SeedSequence([self.seed, *keys]).generate_state(1)[0])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -180,39 +179,3 @@ def full_shares(model: Any, X: Any, n_classes: int) -> Floats:
     shares = np.zeros((len(found), n_classes))
     shares[:, np.asarray(model.classes_, dtype=np.int64)] = found
     return shares
-
-
-#: Of one model on one test set.
-Scorer = Callable[[Any, Any, npt.NDArray[Any]], tuple[Mapping[str, float], npt.NDArray[Any]]]
-
-
-def scorer(task: Task, n_classes: int) -> Scorer:
-    """What measures a fitted model.
-
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-        What is predicted.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    callable
-        From a model, examples and their targets (classes as numbers from 0) to its measures and
-        its predictions.
-    """
-
-    def of_classes(
-        model: Any, X: Any, codes: npt.NDArray[Any]
-    ) -> tuple[Mapping[str, float], npt.NDArray[Any]]:
-        predicted = np.asarray(model.predict(X), dtype=np.int64)
-        return class_scores(codes, predicted, full_shares(model, X, n_classes)), predicted
-
-    def of_targets(
-        model: Any, X: Any, y: npt.NDArray[Any]
-    ) -> tuple[Mapping[str, float], npt.NDArray[Any]]:
-        predicted = np.asarray(model.predict(X), dtype=np.float64)
-        return target_scores(y, predicted), predicted
-
-    return of_classes if task == "classification" else of_targets
