@@ -126,7 +126,7 @@ def duration(seconds: float) -> str:
     --------
     >>> from orfeon.study.report.content.words import duration
     >>> duration(0.0042), duration(2.5), duration(150), duration(7300)
-    ('4.2 ms', '2.5 s', '2 min 30 s', '2 h 2 min')
+    ('4.2 ms', '2.5 s', '2 min 30 s', '2 h 1 min')
     """
     if math.isnan(seconds):
         return "unknown"

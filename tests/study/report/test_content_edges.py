@@ -1,0 +1,179 @@
+"""Studies that went badly, or have odd data: the report says so and does not fail."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.study.report.studies import classification, regression
+
+from orfeon.study.report import render_report
+from orfeon.study.report.content import study_content
+from orfeon.study.report.content.measure import Measure
+from orfeon.study.report.content.words import counted, duration, listed, p_value_text, short
+from orfeon.study.workbench.outcome import Honest
+
+
+def _section(content, name):
+    return next((section for section in content.sections if section.id == name), None)
+
+
+def _with(outcome, name, **changes):
+    """The outcome with another candidate of this name."""
+    candidates = tuple(
+        replace(candidate, **changes) if candidate.name == name else candidate
+        for candidate in outcome.candidates
+    )
+    return replace(outcome, candidates=candidates)
+
+
+def _one_fold(outcome):
+    nothing = (math.nan, math.nan)
+
+    def first(scores):
+        return {name: values[:1] for name, values in scores.items()}
+
+    candidates = tuple(
+        replace(c, scores=first(c.scores), interval=nothing, p_versus_best=math.nan)
+        for c in outcome.candidates
+    )
+    honest = Honest(first(outcome.honest.scores), nothing, outcome.honest.chosen[:1])
+    return replace(outcome, candidates=candidates, honest=honest, n_outer=1)
+
+
+@pytest.mark.parametrize("study", [classification, regression])
+def test_one_fold_gives_no_intervals_and_a_warning(study):
+    outcome = _one_fold(study())
+    content = study_content(outcome)
+    assert "interval" not in content.summary[0]
+    assert any("one outer fold only" in warning for warning in content.warnings)
+    table = _section(content, "methods").blocks[0]
+    verdicts = {row[3] for row in table.rows}
+    assert verdicts == {"best", "unknown"}
+    assert "Holm" not in " ".join(content.summary)
+    assert render_report(content)
+
+
+def test_a_method_that_failed_is_named_and_takes_no_part():
+    outcome = classification()
+    scores = {name: np.full(5, np.nan) for name in outcome.metrics}
+    outcome = _with(
+        outcome, "cart", scores=scores, interval=(math.nan, math.nan), p_versus_best=math.nan
+    )
+    content = study_content(outcome)
+    assert "These failed on some fold, and take no part: CART tree." in content.warnings
+    row = next(row for row in _section(content, "methods").blocks[0].rows if row[0] == "CART tree")
+    assert row[1:5] == (None, None, "failed", None)
+    boxes = _section(content, "methods").blocks[1]
+    assert "CART tree" not in {box.name for box in boxes.series}
+    assert render_report(content)
+
+
+def test_no_models_to_look_at_and_nothing_pruned():
+    outcome = classification()
+    whole = tuple(candidate for candidate in outcome.candidates if candidate.keep is None)
+    chosen = next(c.name for c in whole if c.name != "baseline")
+    honest = replace(outcome.honest, chosen=(chosen,) * 5)
+    outcome = replace(
+        outcome, candidates=whole, chosen=chosen, curves=(), showcase=None, honest=honest
+    )
+    content = study_content(outcome)
+    assert [section.id for section in content.sections] == ["methods", "honest", "mistakes", "data"]
+    assert "ordered members" not in content.summary[1]
+
+
+def test_what_no_method_can_learn_is_told():
+    outcome = classification()
+    good = outcome.candidates[0].scores["error"].min() * np.ones(5)
+    scores = {**outcome.candidate("baseline").scores, "error": good / 2}
+    outcome = _with(outcome, "baseline", scores=scores)
+    ordered = sorted(outcome.candidates, key=lambda candidate: candidate.mean("error"))
+    content = study_content(replace(outcome, candidates=tuple(ordered)))
+    assert any("No method does better than a guess" in warning for warning in content.warnings)
+    assert "points better" not in " ".join(content.summary)
+
+
+def test_folds_that_do_not_agree_are_told():
+    outcome = classification()
+    names = ("bagging", "bagging@0.2", "cart", "gradient_boosting", "gradient_boosting")
+    honest = replace(outcome.honest, chosen=names)
+    content = study_content(replace(outcome, honest=honest))
+    assert any("3 different ones were chosen on 5" in warning for warning in content.warnings)
+    agreed = replace(outcome.honest, chosen=("bagging",) * 3 + ("cart",) * 2)
+    content = study_content(replace(outcome, honest=agreed))
+    assert not any("do not agree" in warning for warning in content.warnings)
+
+
+def test_many_classes_are_listed_by_confusion():
+    outcome = classification()
+    counts = np.random.default_rng(0).integers(0, 3, (60, 60)) + 20 * np.eye(60, dtype=np.int64)
+    counts[7, 9] = 50
+    outcome = replace(outcome, classes=tuple(f"class {k}" for k in range(60)))
+    outcome = _with(outcome, outcome.chosen, confusion=counts)
+    blocks = _section(study_content(outcome), "mistakes").blocks
+    assert [block.title for block in blocks] == ["Confusions", "Class by class"]
+    assert blocks[0].rows[0][:3] == ("class 7", "class 9", 50.0)
+    assert len(blocks[0].rows) == len(blocks[1].rows) == 50
+
+
+def test_a_class_that_is_never_predicted_has_no_precision():
+    outcome = classification()
+    counts = np.array([[5, 0, 0], [3, 0, 0], [0, 0, 0]])
+    outcome = _with(outcome, outcome.chosen, confusion=counts)
+    table = _section(study_content(outcome), "mistakes").blocks[1]
+    assert table.rows[1][2:4] == (0.0, None)
+    assert table.rows[2][2:4] == (None, None)
+
+
+def test_duplicates_small_tests_and_samples_are_told():
+    outcome = classification()
+    profile = replace(outcome.profile, n_duplicates=12)
+    content = study_content(replace(outcome, profile=profile, n_test=9.6, n_studied=100))
+    text = " ".join(content.warnings)
+    assert "12 of 150 rows repeat an earlier one" in text
+    assert "Test sets have about 10 rows" in text
+    assert "used 100 of 149 rows; the model was trained on all" in content.summary[1]
+
+
+def test_names_of_any_length_and_make_are_borne():
+    outcome = classification()
+    long = "</script><blink>" + "long " * 2000
+    outcome = replace(outcome, name=long, target=long, classes=(long, "$x$", '"'))
+    content = study_content(outcome)
+    assert max(map(len, content.summary)) < 1000
+    assert len(content.title) <= 120
+    assert "<blink>" not in render_report(content)
+
+
+def test_folds_that_are_not_finished_are_told():
+    outcome = replace(classification(), n_outer=4)
+    assert any("4 of 5 folds" in warning for warning in study_content(outcome).warnings)
+    splits = replace(outcome, configuration={**outcome.configuration, "design": "splits"})
+    content = study_content(splits)
+    assert not any("4 of 5 folds" in warning for warning in content.warnings)
+    assert _section(content, "methods").blocks[1].series[0].labels[0] == "split 1"
+    assert "(random splits)" in content.summary[1]
+
+
+def test_measures_have_three_digits_that_count():
+    outcome = regression()
+    for value, text in ((57.18, "57.2"), (0.01234, "0.0123"), (12345.6, "12,346"), (1.0, "1.00")):
+        scores = {name: np.full(5, value) for name in outcome.metrics}
+        changed = tuple(replace(c, scores=scores) for c in outcome.candidates)
+        assert Measure.of(replace(outcome, candidates=changed)).text(value) == text
+    assert Measure("error", "error", True, 1).text(math.nan) == "unknown"
+    assert Measure("error", "error", True, 1).range_text(-0.01, 0.02) == "0.0% to 2.0%"
+
+
+def test_words():
+    assert listed(["a"]) == "a"
+    assert listed("abcdefg") == "a, b, c, d, e, f and g"
+    assert listed("abcdefgh") == "a, b, c, d, e, f and 2 more"
+    assert counted(1.2, "row") == "1 row"
+    assert short("two\nlines") == "two lines"
+    assert [duration(s) for s in (0.0999, 0.9996, 59.96, 3599.6, math.nan)] == [
+        "100 ms", "1.0 s", "1 min 0 s", "1 h 0 min", "unknown",
+    ]  # fmt: skip
+    assert p_value_text(0.0051) == "p = 0.005"
