@@ -27,20 +27,25 @@ def _require(condition: Any, what: str) -> None:
 def check_forest(fields: Fields) -> None:
     """The arrays of a forest describe trees; see :mod:`orfeon.forest_checks`."""
     forest = Forest(**fields)
-    inner = forest.n_children > 0 if len(forest.n_children) == len(forest.nodes) else None
-    _require(inner is not None, "n_children must have one entry for each node.")
+    _require(len(forest.n_children) == len(forest.nodes), "n_children must be one for each node.")
     if forest.n_classes == 0:
         _require(forest.value.shape[1:] == (1,), "value must have one column in regression.")
+    if forest.n_categories.any():
+        _check_tables(forest)
+    forest.validate()
+
+
+def _check_tables(forest: Forest) -> None:
+    """Tables of branches begin where there are some, before sums of places are made."""
+    inner = forest.n_children > 0
     attribute = forest.attribute[inner]
-    ordered = attribute < 0
-    known = attribute < len(forest.n_categories)
-    tested = np.where(known & ~ordered, attribute, 0)
-    tables = forest.threshold[inner][~ordered & (forest.n_categories[tested] > 0)]
+    is_one = (attribute >= 0) & (attribute < len(forest.n_categories))
+    is_categorical = is_one & (forest.n_categories[np.where(is_one, attribute, 0)] > 0)
+    tables = forest.threshold[inner][is_categorical]
     _require(
         ((tables >= 0) & (tables <= len(forest.branches))).all(),
         "a categorical test has its branches outside the table of branches.",
     )
-    forest.validate()
 
 
 def check_schema(fields: Fields) -> None:

@@ -79,10 +79,29 @@ def save(model: Any, path: Path, *, preparation: Any = None, about: Any = None) 
     >>> (loaded.predict_proba(X) == bag.predict_proba(X)).all()
     np.True_
     """
+    document, members = written(model, preparation, about)
+    write_archive(os.fspath(path), [Member(NAME, [document]), *members])
+
+
+def written(model: Any, preparation: Any = None, about: Any = None) -> tuple[bytes, list[Member]]:
+    """What :func:`save` writes.
+
+    Parameters
+    ----------
+    model, preparation, about
+        As there.
+
+    Returns
+    -------
+    document : bytes
+        The description of the model, with the digests of all else.
+    members : list of Member
+        The arrays, and estimators of other packages.
+    """
     if not _is_model(model):
         raise ModelFileError(f"model={str(model)[:200]} is no estimator, and cannot be saved.")
     encoder = Encoder()
-    written = encoder.encode(model)
+    root = encoder.encode(model)
     shapes = [Shape.of(array) for array in encoder.arrays]
     entries = [entries_of(*pair) for pair in zip(encoder.arrays, shapes, strict=True)]
     if len(shapes) + len(encoder.foreign) >= limits.MAX_MEMBERS:
@@ -97,17 +116,16 @@ def save(model: Any, path: Path, *, preparation: Any = None, about: Any = None) 
         ],
         "foreign": [hashlib.sha256(data).hexdigest() for data in encoder.foreign],
         "made_by": _versions(),
-        "model": written,
+        "model": root,
         "objects": encoder.objects,
         "preparation": plain_json(preparation, "preparation"),
     }
-    members = [Member(NAME, [write_document(content)])]
-    members += [
+    members = [
         Member(_array_name(at), [shape.header(), held])
         for at, (shape, held) in enumerate(zip(shapes, entries, strict=True))
     ]
     members += [Member(_foreign_name(at), [data]) for at, data in enumerate(encoder.foreign)]
-    write_archive(os.fspath(path), members)
+    return write_document(content), members
 
 
 def load(path: Path, *, memory_map: bool = False) -> Any:

@@ -47,7 +47,7 @@ _PARTS: Parts = {
             "n_children": array("u2", 1),
             "missing": array("u2", 1),
             "label": array("i4", 1),
-            "value": array(("u4", "f8"), 2, finite=True),
+            "value": array(("u4", "f8"), 2),
             "n_classes": whole(0, 2**31 - 1),
             "n_categories": array("i8", 1, low=0),
             "branches": array("u2", 1),
