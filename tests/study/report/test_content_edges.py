@@ -127,6 +127,39 @@ def test_a_class_that_is_never_predicted_has_no_precision():
     assert table.rows[2][2:4] == (None, None)
 
 
+def test_rows_of_a_class_that_was_not_trained_on_are_left_out_of_votes():
+    outcome = classification()
+    labels = outcome.showcase.y_test.copy()
+    labels[:4] = "another wave"
+    changed = replace(outcome, showcase=replace(outcome.showcase, y_test=labels))
+    margins = _section(study_content(changed), "ensembles").blocks[1]
+    share = np.diff([0.0, *margins.series[0].y])
+    # Each row counts as much: shares are whole numbers of those that are left.
+    whole = share * (len(labels) - 4)
+    assert np.allclose(whole, whole.round())
+    assert "bagging" in margins.series[0].name
+
+
+@pytest.mark.parametrize(("p_value", "verdict"), [(0.5, "cannot be called worse"), (0.01, "is")])
+def test_two_candidates_are_told_apart_or_not(p_value, verdict):
+    outcome = classification()
+    best = outcome.candidates[0]
+    other = next(c for c in outcome.candidates[1:] if c.name != "baseline")
+    other = replace(other, p_versus_best=p_value)
+    honest = replace(outcome.honest, chosen=(best.name,) * 5)
+    outcome = replace(
+        outcome, candidates=(best, other), chosen=best.name, honest=honest, showcase=None
+    )
+    text = " ".join(study_content(_whole_known(outcome)).summary)
+    assert f"The other candidate {verdict}" in text
+
+
+def _whole_known(outcome):
+    """Without pruned candidates, whose wholes would be missing."""
+    plain = tuple(replace(c, keep=None) for c in outcome.candidates)
+    return replace(outcome, candidates=plain, curves=())
+
+
 def test_duplicates_small_tests_and_samples_are_told():
     outcome = classification()
     profile = replace(outcome.profile, n_duplicates=12)

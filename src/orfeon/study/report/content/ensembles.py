@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,12 @@ def ensembles_section(outcome: StudyOutcome) -> Section | None:
     showcase = outcome.showcase
     if showcase is None or outcome.task != "classification":
         return None
+    # Of a class that no member was trained on nobody can be right: it says nothing about them.
+    known = np.isin(showcase.y_test, np.unique(showcase.y_train))
+    if not known.all():
+        X = showcase.X_test
+        rows = X.loc[known] if hasattr(X, "loc") else X[known]
+        showcase = replace(showcase, X_test=rows, y_test=showcase.y_test[known])
     named = _named(outcome, showcase)
     blocks = [*_clouds(outcome.seed, showcase, named), *_margins(showcase, named)]
     if not blocks:

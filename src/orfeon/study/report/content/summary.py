@@ -115,6 +115,9 @@ def _field(outcome: StudyOutcome, baseline: Candidate | None) -> str:
     if not n_worse + n_alike:
         return ""
     others = counted(n_worse + n_alike, "other candidate")
+    if n_worse + n_alike == 1:
+        verdict = "is clearly worse" if n_worse else "cannot be called worse with confidence"
+        return f"The other candidate {verdict} (corrected resampled t-test at 0.05)."
     if not n_worse:
         said = f"None of the {others} can be called worse than the best with confidence"
     elif not n_alike:
