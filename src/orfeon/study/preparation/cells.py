@@ -196,7 +196,7 @@ def distinct(series: Any) -> tuple[Codes, list[Any]]:
             codes = np.where(codes == missing[0], -1, codes - (codes > missing[0]))
         return codes, values
     codes, found = pandas.factorize(series)
-    return codes.astype(np.int64), list(found)
+    return codes.astype(np.int64, copy=False), found.tolist()
 
 
 def numbers(series: Any) -> tuple[Floats, dict[str, int]]:
@@ -226,8 +226,32 @@ def numbers(series: Any) -> tuple[Floats, dict[str, int]]:
     if getattr(series.dtype, "kind", "O") == "m":
         days = series.to_numpy(dtype="timedelta64[ns]")
         return np.where(np.isnat(days), np.nan, days.astype(np.int64) / _DAY_OF_NANOSECONDS), {}
-    codes, values = distinct(series)
-    found = [_number(value) for value in values]
+    return numbers_among(*distinct(series))
+
+
+def numbers_among(codes: Codes, values: list[Any]) -> tuple[Floats, dict[str, int]]:
+    """The numbers of a column of which the different values are known.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows,)
+        Position of each row's value, -1 where it is missing.
+    values : list
+        The different values.
+
+    Returns
+    -------
+    numbers : ndarray of shape (n_rows,)
+        As of :func:`numbers`.
+    others : dict of str to int
+        As of :func:`numbers`.
+
+    Examples
+    --------
+    >>> numbers_among(np.array([0, 1, -1]), ["7", "none"])
+    (array([ 7., nan, nan]), {'none': 1})
+    """
+    found = [number_in(value) for value in values]
     table = np.array([*(np.nan if x is None else x for x in found), np.nan])
     counts = np.bincount(codes[codes >= 0], minlength=len(values))
     others: dict[str, int] = {}
@@ -237,8 +261,24 @@ def numbers(series: Any) -> tuple[Floats, dict[str, int]]:
     return table[codes], others
 
 
-def _number(value: Any) -> float | None:
-    """The number that a value is or spells; None when it is none."""
+def number_in(value: Any) -> float | None:
+    """The number that a value is or spells.
+
+    Parameters
+    ----------
+    value : object
+        A number or a word.
+
+    Returns
+    -------
+    float or None
+        None when it is no number; infinite when it is too large.
+
+    Examples
+    --------
+    >>> number_in(" 1e3 "), number_in("1_000"), number_in("nan")
+    (1000.0, None, None)
+    """
     if isinstance(value, str):
         # Python reads 1_000 and words such as "nan" and "infinity": they are no measurements.
         if "_" in value or not any(map(str.isdigit, value)):

@@ -9,12 +9,16 @@ from typing import Any, Literal
 import numpy as np
 
 from orfeon.study.preparation.cells import (
+    Codes,
+    Floats,
     as_text,
     date_format,
     distinct,
     is_date_type,
     is_number_type,
+    number_in,
     numbers,
+    numbers_among,
 )
 
 Kind = Literal[
@@ -82,22 +86,54 @@ def column_kind(name: str, series: Any) -> ColumnKind:
     >>> column_kind("customer_id", pandas.Series([17, 4, 92, 33])).kind
     'identifier'
     """
+    if is_number_type(series):
+        return _kind_of_numbers(name, numbers(series)[0], series)
     try:
         codes, values = distinct(series)
     except TypeError:
         return ColumnKind("nested", "its cells hold lists or tables")
-    facts = {
-        "n_missing": int(np.count_nonzero(codes < 0)),
-        "n_distinct": len(values),
-        "examples": tuple(as_text(value)[:60] for value in values[:5]),
+    n_present = int(np.count_nonzero(codes >= 0))
+    kind, reason, form = _decide(name, series, codes, values, n_present)
+    examples = tuple(as_text(value)[:60] for value in values[:5])
+    return ColumnKind(kind, reason, form, len(codes) - n_present, len(values), examples)
+
+
+def _kind_of_numbers(name: str, found: Floats, series: Any) -> ColumnKind:
+    """The kind of a column whose type is one of numbers."""
+    present = found[~np.isnan(found)]
+    n_missing = found.size - present.size
+    if not present.size:
+        return ColumnKind("empty", "it has no value", n_missing=n_missing)
+    n_distinct = int(series.nunique())
+    first = dict.fromkeys(f"{number:.6g}" for number in present[:50])
+    facts: dict[str, Any] = {
+        "n_missing": n_missing,
+        "n_distinct": n_distinct,
+        "examples": tuple(first)[:5],
     }
-    kind, reason, form = _decide(name, series, values, len(codes) - facts["n_missing"])  # type: ignore[operator]
-    return ColumnKind(kind, reason, form, **facts)  # type: ignore[arg-type]
+    if n_distinct == 1 and not n_missing:
+        return ColumnKind("constant", f"every row has {next(iter(first))}", **facts)
+    why = _names_rows(name, present, n_distinct) if not n_missing else ""
+    return ColumnKind("identifier" if why else "number", why, **facts)
+
+
+def _names_rows(name: str, present: Floats, n_distinct: int) -> str:
+    """Why numbers are names of the rows; empty when they are not."""
+    if n_distinct < present.size or n_distinct < 3 or not np.isfinite(present).all():
+        return ""
+    if not bool((present == np.floor(present)).all()):
+        return ""
+    if present.max() - present.min() == present.size - 1:
+        return "it counts the rows"
+    if _NAME_OF_IDENTIFIER.search(name.strip()):
+        return "its name says so, and every row has its own number"
+    return ""
 
 
 def _decide(
-    name: str, series: Any, values: list[Any], n_present: int
+    name: str, series: Any, codes: Codes, values: list[Any], n_present: int
 ) -> tuple[Kind, str, str | None]:
+    import pandas
     from pandas.api import types
 
     if not values or all(isinstance(value, str) and not value.strip() for value in values):
@@ -110,42 +146,30 @@ def _decide(
         return "boolean", "", None
     if is_date_type(series):
         return "date", "", None
-    if is_number_type(series) or getattr(series.dtype, "kind", "O") == "m":
-        return _kind_of_numbers(name, series, values, n_present)
-    declared = isinstance(series.dtype, types.CategoricalDtype) and bool(
-        is_number_type(series.cat.categories.to_series())
-    )
-    if declared:
+    if getattr(series.dtype, "kind", "O") == "m":
+        return "number", "a length of time, in days", None
+    coded = isinstance(series.dtype, pandas.CategoricalDtype)
+    if coded and is_number_type(series.cat.categories.to_series()):
         return "category", "declared as such", None
-    return _kind_of_words(name, series, values, n_present)
-
-
-def _kind_of_numbers(
-    name: str, series: Any, values: list[Any], n_present: int
-) -> tuple[Kind, str, str | None]:
-    found, _ = numbers(series)
-    if len(values) == n_present == len(series) and n_present > 2:
-        whole = np.isfinite(found).all() and bool((found == np.floor(found)).all())
-        if whole and found.max() - found.min() == n_present - 1:
-            return "identifier", "it counts the rows", None
-        if whole and _NAME_OF_IDENTIFIER.search(name.strip()):
-            return "identifier", "its name says so, and every row has its own number", None
-    return "number", "", None
-
-
-def _kind_of_words(
-    name: str, series: Any, values: list[Any], n_present: int
-) -> tuple[Kind, str, str | None]:
     form = date_format(values)
     if form is not None:
         return "date", "" if form == "ISO8601" else f"written as {form}", form
-    _, others = numbers(series)
-    n_numbers = n_present - sum(others.values())
-    if n_numbers and not others:
-        return _kind_of_numbers(name, series, values, n_present)
-    if n_numbers >= SHARE_OF_NUMBERS * n_present and len(values) - len(others) > 20:
-        return "number", f"{_some(list(others))} taken as missing", None
-    texts = [as_text(value) for value in values[:1000]]
+    return _kind_of_words(name, codes, values, n_present)
+
+
+def _kind_of_words(
+    name: str, codes: Codes, values: list[Any], n_present: int
+) -> tuple[Kind, str, str | None]:
+    some = values[:: max(1, len(values) // 2000)]
+    if sum(number_in(value) is not None for value in some) > len(some) / 2:
+        found, others = numbers_among(codes, values)
+        n_numbers = n_present - sum(others.values())
+        if not others:
+            why = _names_rows(name, found[codes >= 0], len(values))
+            return ("identifier" if why else "number"), why, None
+        if n_numbers >= SHARE_OF_NUMBERS * n_present and len(values) - len(others) > 20:
+            return "number", f"{_some(list(others))} taken as missing", None
+    texts = [as_text(value) for value in some]
     n_words = float(np.mean([len(text.split()) for text in texts]))
     n_letters = float(np.mean([len(text) for text in texts]))
     share = len(values) / n_present
