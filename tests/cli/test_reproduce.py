@@ -160,8 +160,8 @@ def test_a_quick_cross_validation_says_what_is_quick(capsys, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("martinez-3.4", "there is no table 'martinez-3.4', did you mean"),
-        ("martinez-3.2 --methods crat", "--methods must be among cart, igp_tree, got 'crat', did"),
+        ("martinez-3.4", "there is no table 'martinez-3.4' (did you mean"),
+        ("martinez-3.2 --methods crat", "--methods must be among cart, igp_tree, got 'crat' (did"),
         ("martinez-3.2 --datasets wine", "--datasets must be among breast_w, diabetes, german"),
         ("martinez-3.2 --datasets sonar", "set the variable"),
         ("cantador-6.3.1 --quick --datasets glass", "glass.csv in a local folder"),

@@ -196,7 +196,7 @@ def _check_names(options: argparse.Namespace) -> None:
 def _unknown(option: str, name: str, known: Sequence[str]) -> UserError:
     allowed = list(dict.fromkeys(known))
     return UserError(
-        f"{option} must be among {', '.join(allowed)}, got {name!r}{nearest_names(name, allowed)}"
+        f"{option} must be among {', '.join(allowed)}, got {name!r}{nearest_names(name, allowed)}."
     )
 
 

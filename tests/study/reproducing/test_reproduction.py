@@ -57,7 +57,7 @@ def test_more_splits_begin_with_the_same_results():
 
 def test_seeds_depend_on_the_table_and_the_split():
     seeds = {protocol.random_state(k) for protocol in PROTOCOLS.values() for k in range(100)}
-    assert len(seeds) == 500
+    assert len({protocol.family for protocol in PROTOCOLS.values()}) * 100 == len(seeds)
     assert all(0 <= seed < 2**31 for seed in seeds)
     assert PROTOCOLS["martinez-3.2"].random_state(7) == 1590927058
     chapter_5 = {PROTOCOLS[f"martinez-5.{number}"].random_state(7) for number in (4, 7, 8)}
