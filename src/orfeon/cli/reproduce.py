@@ -173,8 +173,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_names(options: argparse.Namespace) -> None:
+    """Refuse names that are not those of the table, and put its own name for another one."""
     from orfeon.study import PROTOCOLS, published_cells
 
+    aliases = {protocol.alias: table for table, protocol in PROTOCOLS.items() if protocol.alias}
+    options.table = aliases.get(options.table, options.table)
     if options.table not in PROTOCOLS:
         raise UserError(
             f"there is no table {options.table!r}{nearest_names(options.table, PROTOCOLS)}. "
@@ -242,6 +245,7 @@ def _list_tables(options: argparse.Namespace) -> int:
         lines.append(
             {
                 "table": table,
+                "alias": protocol.alias or None,
                 "title": protocol.title,
                 "datasets": len({cell.dataset for cell in cells}),
                 "methods": len({cell.method for cell in cells}),

@@ -79,6 +79,15 @@ def test_what_is_not_in_the_table_is_refused(options, message):
         reproduce("martinez-3.2", **options)
 
 
+def test_a_table_can_have_another_name(monkeypatch):
+    protocol = replace(PROTOCOLS["martinez-3.2"], alias="trees")
+    monkeypatch.setitem(PROTOCOLS, "martinez-3.2", protocol)
+    found = reproduce("trees", n_splits=1, **SMALL)
+    assert found.protocol is protocol
+    with pytest.raises(ValueError, match=r"table must be one of .*, got 'forests'"):
+        reproduce("forests")
+
+
 def test_cells_that_were_not_run_are_listed_and_not_counted():
     methods = ["c45", "boosting"]
     both = reproduce("martinez-4.2", datasets=["twonorm"], methods=methods, n_splits=1, quick=True)

@@ -10,7 +10,7 @@ from functools import cached_property
 from orfeon.datasets.folder import HOW_TO_NAME_IT
 from orfeon.errors import UserError
 from orfeon.study.reproducing.fits import Fit
-from orfeon.study.reproducing.protocols import PROTOCOLS
+from orfeon.study.reproducing.protocols import find_protocol
 from orfeon.study.reproducing.published import PublishedCell, published_cells, published_folds
 from orfeon.study.reproducing.runs import Cell, Protocol, Run
 
@@ -124,7 +124,7 @@ def make_plan(request: Request) -> Plan:
     ...
     orfeon.errors.UserError: methods must be among cart, igp_tree, got c45
     """
-    protocol = _protocol(request.table)
+    protocol = find_protocol(request.table)
     cells = published_cells(protocol.source)
     n_splits = request.n_splits
     if n_splits is None:
@@ -150,12 +150,6 @@ def make_plan(request: Request) -> Plan:
         ),
         left_out,
     )
-
-
-def _protocol(table: str) -> Protocol:
-    if table not in PROTOCOLS:
-        raise UserError(f"table must be one of {', '.join(PROTOCOLS)}, got {table!r}")
-    return PROTOCOLS[table]
 
 
 def _available(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 import orfeon
+from orfeon.errors import UserError
 from orfeon.study.reproducing.conclusions import ordering_conclusions
 from orfeon.study.reproducing.designs import CrossValidation, RandomSplits
 from orfeon.study.reproducing.ordered_bagging import ORDERED_BAGGING, ORDERED_POOLS
@@ -284,6 +285,31 @@ PROTOCOLS = {
         ),
     )
 }  # fmt: skip
+
+
+def find_protocol(name: str) -> Protocol:
+    """The protocol of a table.
+
+    Parameters
+    ----------
+    name : str
+        The table, or its other name.
+
+    Returns
+    -------
+    Protocol
+        How it was made.
+
+    Examples
+    --------
+    >>> from orfeon.study.reproducing.protocols import find_protocol
+    >>> find_protocol("martinez-5.7").family
+    'martinez-5.8'
+    """
+    for protocol in PROTOCOLS.values():
+        if name in (protocol.table, protocol.alias):
+            return protocol
+    raise UserError(f"table must be one of {', '.join(PROTOCOLS)}, got {name!r}")
 
 
 def list_tables() -> list[str]:

@@ -87,7 +87,7 @@ def reproduce(
         if missing:
             _Campaign(plan, missing, study, data, progress).run(n_jobs)
         rows = [row for row in study.rows() if row.key in plan.keys]
-    return Reproduction(plan.cells, _records(plan, rows), plan.left_out, table)
+    return Reproduction(plan.cells, _records(plan, rows), plan.left_out, plan.protocol.table)
 
 
 def _records(plan: Plan, rows: Sequence[RunRow]) -> tuple[Record, ...]:

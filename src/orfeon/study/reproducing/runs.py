@@ -152,6 +152,8 @@ class Protocol:
         Which methods are tested for significance against which.
     title : str, optional
         What is in the table, in a few words.
+    alias : str, optional
+        Another name of the table.
 
     Examples
     --------
@@ -173,6 +175,7 @@ class Protocol:
     report: Callable[[Reproduction], Report] | None = None
     tested: Tested | None = None
     title: str = ""
+    alias: str = ""
 
     @property
     def source(self) -> str:
