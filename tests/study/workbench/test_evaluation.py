@@ -128,3 +128,16 @@ def test_the_size_of_what_has_no_trees():
 
     model = DummyClassifier().fit([[0], [1]], [0, 1])
     assert model_size(model) == {"members": 1, "nodes": None}
+
+
+def test_a_class_that_is_missing_from_the_training_part_ends_no_run():
+    X, y = make_waveform(60, random_state=0)
+    y = np.where(np.arange(60) == 7, 3, y)
+    folding = Folding(y, True, seed=0)
+    unit = next(unit for unit in range(5) if 7 in folding.outer(unit).test)
+    evaluation = Evaluation(
+        X, y, "classification", 4, folding, "margin_distance", (0.2,), 10, seed=0
+    )
+    for name in ("bagging", "random_forest", "stacking", "cart"):
+        found = evaluation(RunKey(unit, None, name)).result
+        assert found["scores"][name]["error"] >= 1 / 12, name

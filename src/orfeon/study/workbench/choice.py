@@ -330,14 +330,13 @@ def _candidate(evidence: Evidence, name: str, rank: float, best_scores: Floats |
     keep = float(name.partition("@")[2]) if "@" in name else None
     scores = {metric: evidence.outer_scores(name, metric) for metric in METRICS[plan.task]}
     times = [evidence.timings[unit, method.name] for unit in evidence.units]
-    order = 0.0 if keep is None else _mean(times, "order")
-    n_test = evidence.sizes[1]
+    order = 0.0 if keep is None else _middle(times, "order")
     return Candidate(
         name, method.name, candidate_title(method.name, keep), method.idea, keep, scores,
         members=evidence.size(name, "members"),
         nodes=evidence.size(name, "nodes"),
-        fit_seconds=_mean(times, "fit") + order,
-        predict_seconds=_mean(times, f"predict {name}") * 1000.0 / n_test,
+        fit_seconds=_middle(times, "fit") + order,
+        predict_seconds=_middle(times, f"predict {name}"),
         interval=interval(scores[plan.metric], *evidence.sizes),
         rank=rank,
         p_versus_best=_p_value(scores[plan.metric], best_scores, evidence.sizes),
@@ -411,9 +410,10 @@ def _mean_size(results: Sequence[Mapping[str, Any]], name: str, what: str) -> fl
     return float(np.mean(known)) if known else math.nan
 
 
-def _mean(times: Sequence[Mapping[str, float]], part: str) -> float:
+def _middle(times: Sequence[Mapping[str, float]], part: str) -> float:
+    """The median: a first fit may compile, and others may use the machine."""
     found = [time[part] for time in times if part in time]
-    return float(np.mean(found)) if found else math.nan
+    return float(np.median(found)) if found else math.nan
 
 
 def _p_value(scores: Floats, best: Floats | None, sizes: tuple[float, float]) -> float | None:

@@ -36,9 +36,9 @@ class Candidate:
     members, nodes : float
         Mean number of members, and of nodes of all trees (NaN where there are no trees).
     fit_seconds : float
-        Mean time of an outer fit, with ordering for pruned candidates.
+        Median time of an outer fit, with ordering for pruned candidates.
     predict_seconds : float
-        Mean time to predict 1000 examples, or NaN.
+        Median time to predict 1000 examples, or NaN.
     interval : tuple of float
         95% interval of the mean of the measure that counts: the corrected resampled t interval.
     rank : float
