@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 
 import numpy as np
@@ -47,6 +48,7 @@ N_MEMBERS = 200
 CLASSES = ("first wave", "second wave", "third wave")
 
 
+@functools.cache
 def demo_content() -> Content:
     """The report of a study on the waveform problem, with every kind of block."""
     rng = np.random.default_rng(7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 from orfeon.study.report.content_types import (
@@ -32,6 +33,7 @@ EMOJI = "👩‍👩‍👧 🎻 ẞ"
 NAMES = (NASTY, LONG, RTL, EMOJI, "", " ", "-1")
 
 
+@functools.cache
 def odd_content() -> Content:
     """Every kind of block with every kind of trouble."""
     return Content(

@@ -15,6 +15,7 @@ from tests.study.report.odd import NASTY, odd_content
 
 from orfeon.errors import UserError
 from orfeon.inspection._figure import LOOKS
+from orfeon.rendering.palette import mixed
 from orfeon.study.report import Content, render_report, write_report
 from orfeon.study.report.alternatives import MOST_ROWS, numbers_table
 from orfeon.study.report.content_types import (
@@ -295,6 +296,13 @@ def test_text_can_be_read(theme: dict[str, str]) -> None:
     assert contrast(theme["warn"], theme["warn-soft"]) >= 4.5
     assert contrast(theme["ink"], theme["warn-soft"]) >= 4.5
     assert contrast(theme["on-tooltip"], theme["tooltip"]) >= 4.5
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_numbers_in_the_fullest_cells_can_be_read(theme: dict[str, str]) -> None:
+    for series in ("series-0", "series-1"):
+        fullest = mixed(theme[series], theme["paper"], float(theme["tint"]))
+        assert contrast(theme["ink"], fullest) >= 4.5
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

@@ -10,6 +10,8 @@ from orfeon.study.report.content_types import Block, Table, Text
 from orfeon.study.report.tables import table_html
 from orfeon.study.report.texts import escape
 
+#: Letters of a text beyond which it is not a paragraph any more.
+_LONG = 1500
 #: How to read a chart, where its shape does not say it.
 _READING = {
     "boxes": "Dots are single runs. A box spans the middle half of them, the line in it is the "
@@ -37,7 +39,35 @@ def paragraphs_html(paragraphs: Iterable[str]) -> str:
     >>> paragraphs_html(["1 < 2"])
     '<p dir="auto">1 &lt; 2</p>'
     """
-    return "".join(f'<p dir="auto">{escape(text)}</p>' for text in paragraphs)
+    return "".join(paragraph_html(text) for text in paragraphs)
+
+
+def paragraph_html(text: str, look: str = "", tag: str = "p") -> str:
+    """A paragraph of plain text; what is longer than a page scrolls in a box of its own.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    look : str, default=""
+        Its class.
+    tag : str, default="p"
+        Its element.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> from orfeon.study.report.blocks import paragraph_html
+    >>> paragraph_html("a & b", "caption")
+    '<p class="caption" dir="auto">a &amp; b</p>'
+    """
+    looks = " ".join(name for name in (look, "long" if len(text) > _LONG else "") if name)
+    named = f' class="{looks}"' if looks else ""
+    return f'<{tag}{named} dir="auto">{escape(text)}</{tag}>'
 
 
 def block_html(block: Block, name: str, chart: int | None = None) -> str:
@@ -72,7 +102,7 @@ def block_html(block: Block, name: str, chart: int | None = None) -> str:
 
 
 def _caption(title: str, caption: str, name: str) -> str:
-    more = f'<p class="caption" dir="auto">{escape(caption)}</p>' if caption else ""
+    more = paragraph_html(caption, "caption") if caption else ""
     return f'<figcaption><h3 id="{name}-title" dir="auto">{escape(title)}</h3>{more}</figcaption>'
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from orfeon.errors import UserError
-from orfeon.study.report.blocks import block_html, paragraphs_html
+from orfeon.study.report.blocks import block_html, paragraph_html, paragraphs_html
 from orfeon.study.report.content_types import Content, Section, Table, Text
 from orfeon.study.report.payload import chart_payload
 from orfeon.study.report.texts import escape, script_json
@@ -143,12 +143,12 @@ def _contents(content: Content) -> str:
 
 
 def _opening(content: Content) -> str:
-    subtitle = f'<p class="subtitle" dir="auto">{escape(content.subtitle)}</p>'
+    subtitle = paragraph_html(content.subtitle, "subtitle")
     facts = "".join(
         f'<div><dt dir="auto">{escape(name)}</dt><dd dir="auto">{escape(value)}</dd></div>'
         for name, value in content.facts
     )
-    warnings = "".join(f'<li dir="auto">{escape(text)}</li>' for text in content.warnings)
+    warnings = "".join(paragraph_html(text, tag="li") for text in content.warnings)
     return (
         '<section class="opening" id="orfeon-summary">'
         f'<h1 dir="auto">{escape(content.title)}</h1>{subtitle if content.subtitle else ""}'

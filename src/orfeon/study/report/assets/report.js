@@ -311,8 +311,8 @@
   };
   /** Few points are marks of their own; thousands are dots of some paths, so that drawing stays fast
    *  and places where many lie are darker. */
-  const cloud = (svg, look, xs, ys, radius, soft) => {
-    if (xs.length <= 400) {
+  const cloud = (svg, look, xs, ys, radius, soft, many) => {
+    if (xs.length <= 400 && !many) {
       const d = look.symbol(radius);
       xs.forEach((x, i) =>
         draw(svg, "path", {
@@ -323,7 +323,7 @@
       );
       return;
     }
-    const layers = 12;
+    const layers = Math.min(12, Math.ceil(xs.length / 20));
     for (let layer = 0; layer < layers; layer++) {
       let d = "";
       for (let i = layer; i < xs.length; i += layers) d += `M${round(xs[i])} ${round(ys[i])}h0`;
@@ -361,7 +361,7 @@
       34,
       values.concat(levels),
     );
-    const few = values.length <= 2000;
+    const many = values.length > 2000;
     references(at.svg, data, at.scale, at.top, at.bottom, true);
     const tracks = rows.map((row, r) => {
       const look = lookOf(groupOf(row, data.series.indexOf(row), data)),
@@ -387,7 +387,7 @@
       const ys = order.map((i) => y + ((((i + 1) * 0.618034) % 1) - 0.5) * at.band * 0.56);
       const stats = summary(sorted);
       if (sorted.length > 4) drawBox(at.svg, look, stats, at.scale.at, y, at.band * 0.3);
-      cloud(at.svg, few ? { ...look, symbol: SYMBOLS[0] } : look, xs, ys, 2.4, true);
+      cloud(at.svg, { ...look, symbol: SYMBOLS[0] }, xs, ys, 2.4, true, many);
       if (sorted.length)
         draw(at.svg, "path", {
           class: `mean ${look.name}`,
@@ -780,19 +780,67 @@
   };
   const matrix = (data, width, shown, view) => {
     const n = data.columns.length,
-      stacked = width < 520;
-    const longest = (names) => greatest(names.map((name) => widthOf(shorten(name, 60), 13)).concat(16));
-    const left = Math.min(
-      greatest([longest(data.rows), widthOf(`${data.row_label} ↓`, 12)]) + 16,
-      width * (stacked ? 0.36 : 0.28),
+      longest = (names) => greatest(names.map((name) => widthOf(shorten(name, 60), 13)).concat(16));
+    const named = Math.max(longest(data.rows), widthOf(`${shorten(data.row_label, 60)} ↓`, 12)) + 16;
+    const left = Math.min(named, width * (width < 520 ? 0.36 : 0.28)),
+      side = Math.min(128, (width - left - 2) / n);
+    const high = Math.max(6, Math.min(44, side * 0.8, 2400 / data.rows.length));
+    const parted = data.columns.map((name) => inTwo(name, side - 8)),
+      turned = parted.includes(null);
+    const head =
+      26 +
+      (turned
+        ? Math.min(96, longest(data.columns)) * 0.75 + 12
+        : parted.some((parts) => parts.length > 1)
+          ? 34
+          : 20);
+    const at = {
+      svg: canvas(width, head + high * data.rows.length + 6),
+      width,
+      left,
+      side,
+      head,
+      high,
+      parted,
+      turned,
+    };
+    matrixNames(data, at);
+    const most = greatest(data.values.flat().filter(known).map(Math.abs).concat(1e-300));
+    const totals = data.values.map((row) => row.reduce((sum, value) => sum + (value || 0), 0));
+    const share = (i, j) => {
+      const value = data.values[i][j] || 0;
+      if (data.shares === "rows") return totals[i] > 0 ? Math.max(0, value / totals[i]) : 0;
+      return Math.abs(value) / most;
+    };
+    const say = (value) => show(value, data.decimals);
+    matrixCells(data, at, share, (i, j) =>
+      view === "shares" ? show(share(i, j), 1, true) : say(data.values[i][j]),
     );
-    const side = Math.min(128, (width - left - 2) / Math.max(1, n)),
-      high = Math.max(6, Math.min(44, side * 0.8, 2400 / data.rows.length));
-    const parted = data.columns.map((name) => inTwo(name, side - 8));
-    const turned = parted.includes(null),
-      double = !turned && parted.some((parts) => parts.length > 1);
-    const head = 26 + (turned ? Math.min(96, longest(data.columns)) * 0.75 + 12 : double ? 34 : 20);
-    const svg = canvas(width, head + high * data.rows.length + 6);
+    const tracks = data.rows.map((name, i) => ({
+      look: lookOf(0),
+      cell: [side, high],
+      xs: range(n).map((j) => left + (j + 0.5) * side),
+      ys: range(n).map(() => head + (i + 0.5) * high),
+      tell: (j) => ({
+        title: `${shorten(data.row_label, 60)}: ${shorten(name, 60)}`,
+        more: `${shorten(data.column_label, 60)}: ${shorten(data.columns[j], 60)}`,
+        pairs:
+          data.shares === "rows"
+            ? [
+                ["Count", say(data.values[i][j])],
+                ["Share of the row", show(share(i, j), 1, true)],
+              ]
+            : [["Value", say(data.values[i][j])]],
+      }),
+    }));
+    const pick = (px, py) => {
+      const i = Math.floor((py - head) / high),
+        j = Math.floor((px - left) / side);
+      return tracks[i] && j >= 0 && j < n ? [i, j] : null;
+    };
+    return { svg: at.svg, tracks, keep: "index", pick };
+  };
+  const matrixNames = (data, { svg, width, left, side, head, high, parted, turned }) => {
     draw(svg, "text", { x: left, y: 13 }, clip(`${data.column_label} →`, width - left, 12));
     draw(
       svg,
@@ -801,9 +849,9 @@
       clip(`${data.row_label} ↓`, left - 12, 12),
     );
     data.columns.forEach((name, j) => {
-      const x = left + (j + 0.5) * side,
+      const x = round(left + (j + 0.5) * side),
         y = head - 8;
-      if (turned && side < 11 && j % Math.ceil(11 / side)) return;
+      if (side < 12 && j % Math.ceil(12 / side)) return;
       if (turned) {
         const room = Math.min(96, (width - x) * 1.4 + 16);
         draw(
@@ -812,89 +860,83 @@
           { class: "name", transform: `translate(${x + 2} ${y}) rotate(-48)` },
           clip(name, room, 13),
         );
-      } else {
-        parted[j].forEach((part, k) =>
-          draw(
-            svg,
-            "text",
-            { class: "name", x, y: y - 15 * (parted[j].length - 1 - k), "text-anchor": "middle" },
-            part,
-          ),
-        );
+        return;
       }
+      parted[j].forEach((part, k) => {
+        const up = 15 * (parted[j].length - 1 - k);
+        draw(svg, "text", { class: "name", x, y: y - up, "text-anchor": "middle" }, part);
+      });
     });
-    const most = greatest(data.values.flat().filter(known).map(Math.abs).concat(1e-300));
-    const say = (value) => show(value, data.decimals);
-    const tracks = data.rows.map((name, i) => {
-      const y = head + i * high,
-        total = data.values[i].reduce((a, b) => a + (b || 0), 0);
-      if (high >= 11 || i % Math.ceil(11 / high) === 0)
+    data.rows.forEach((name, i) => {
+      if (high < 12 && i % Math.ceil(12 / high)) return;
+      const place = {
+        class: "name",
+        x: left - 12,
+        y: round(head + (i + 0.5) * high + 4.5),
+        "text-anchor": "end",
+      };
+      draw(svg, "text", place, clip(name, left - 14, 13));
+    });
+  };
+  /** Cells of one colour are one path each where there are thousands. */
+  const matrixCells = (data, { svg, left, side, head, high }, share, text) => {
+    const many = data.rows.length * data.columns.length > 2500,
+      gap = side < 12 ? 0 : 2,
+      paths = new Map();
+    const box = {
+      x: left,
+      y: head,
+      width: round(side * data.columns.length),
+      height: round(high * data.rows.length),
+      rx: 5,
+    };
+    draw(svg, "rect", { class: "ground", ...box });
+    data.values.forEach((row, i) =>
+      row.forEach((value, j) => {
+        if (!known(value)) return;
+        const look = data.diagonal && i !== j ? "look-1" : "look-0",
+          strength = Math.sqrt(Math.min(1, share(i, j)));
+        const [x, y, w, h] = [
+          left + j * side + gap / 2,
+          head + i * high + gap / 2,
+          side - gap,
+          high - gap,
+        ].map(round);
+        if (many) {
+          const key = `${look} ${Math.round(strength * 24) / 24}`;
+          paths.set(key, (paths.get(key) || "") + `M${x} ${y}h${w}v${h}h${-w}z`);
+          return;
+        }
+        draw(svg, "rect", { class: "cell paper", x, y, width: w, height: h, rx: 5 });
+        draw(svg, "rect", {
+          class: `cell ${look}`,
+          style: `--share:${strength.toFixed(4)}`,
+          x,
+          y,
+          width: w,
+          height: h,
+          rx: 5,
+        });
+        const said = text(i, j),
+          strong = data.diagonal && i === j ? " strong" : "";
+        if (high < 16 || widthOf(said, 12, strong ? 650 : 400) > side - 6) return;
         draw(
           svg,
           "text",
-          { class: "name", x: left - 12, y: y + high / 2 + 4.5, "text-anchor": "end" },
-          clip(name, left - 14, 13),
+          {
+            class: `value${strong}`,
+            x: round(x + w / 2),
+            y: round(y + h / 2 + 4.5),
+            "text-anchor": "middle",
+          },
+          said,
         );
-      const share = (j) =>
-        data.shares === "rows"
-          ? total > 0
-            ? data.values[i][j] / total
-            : 0
-          : Math.abs(data.values[i][j]) / most;
-      data.values[i].forEach((value, j) => {
-        const place = {
-          x: round(left + j * side),
-          y: round(y),
-          width: round(side),
-          height: round(high),
-          rx: 5,
-        };
-        draw(svg, "rect", { class: "ground", ...place });
-        if (!known(value)) return;
-        const look = data.diagonal && i !== j ? "look-1" : "look-0";
-        draw(svg, "rect", {
-          class: `cell ${look}`,
-          style: `--share:${Math.sqrt(Math.min(1, share(j))).toFixed(4)}`,
-          ...place,
-        });
-        const text = view === "shares" ? show(share(j), 1, true) : say(value);
-        if (widthOf(text, 13) <= side - 6 && high >= 16)
-          draw(
-            svg,
-            "text",
-            {
-              class: data.diagonal && i === j ? "value strong" : "value",
-              x: place.x + side / 2,
-              y: y + high / 2 + 4.5,
-              "text-anchor": "middle",
-            },
-            text,
-          );
-      });
-      return {
-        look: lookOf(0),
-        xs: range(n).map((j) => left + (j + 0.5) * side),
-        ys: range(n).map(() => y + high / 2),
-        cell: [side, high],
-        tell: (j) => ({
-          title: `${data.row_label}: ${shorten(name, 60)}`,
-          more: `${data.column_label}: ${shorten(data.columns[j], 60)}`,
-          pairs:
-            data.shares === "rows"
-              ? [
-                  ["Count", say(data.values[i][j])],
-                  ["Share of the row", show(share(j), 1, true)],
-                ]
-              : [["Value", say(data.values[i][j])]],
-        }),
-      };
-    });
-    const pick = (px, py) => {
-      const i = Math.floor((py - head) / high),
-        j = Math.floor((px - left) / side);
-      return tracks[i] && j >= 0 && j < n ? [i, j] : null;
-    };
-    return { svg, tracks, keep: "index", pick };
+      }),
+    );
+    for (const [key, d] of paths) {
+      const [look, strength] = key.split(" ");
+      draw(svg, "path", { class: `cell many ${look}`, style: `--share:${strength}`, d });
+    }
   };
 
   // -- figures: the tooltip ----------------------------------------------------------------------
@@ -1115,7 +1157,7 @@
         "button",
         { type: "button", class: "entry", title: shorten(part.name, 300) },
         swatch(lookOf(groupOf(part, i, data)), data.kind),
-        make("span", { dir: "auto" }, shorten(part.name, 80)),
+        make("span", { dir: "auto" }, shorten(part.name, 80).trim() || "(no name)"),
       );
       entry.addEventListener("click", () => {
         figure.shown[i] = !figure.shown[i];
@@ -1177,7 +1219,7 @@
   const sizeKey = (data) => {
     const sizes = data.series.flatMap((part) => part.sizes).filter(known),
       say = onAxis(data.size);
-    const key = make("span", { class: "key" }, make("span", {}, `${data.size.label}:`));
+    const key = make("span", { class: "key" }, make("span", {}, `${shorten(data.size.label, 60)}:`));
     for (const size of sizes.length ? [least(sizes), greatest(sizes)] : []) {
       const r = radiusOf(size, greatest(sizes), 4);
       const svg = draw(null, "svg", { width: 2 * r + 2, height: 2 * r + 2, "aria-hidden": "true" });
