@@ -80,6 +80,11 @@ def add_parser(subparsers: Any) -> None:
     add_output_options(parser)
 
 
+def _shares(text: str) -> list[float]:
+    """Shares of members to keep."""
+    return [] if text == "none" else [share(part) for part in names(text)]
+
+
 def _add_data_options(group: Any) -> None:
     group.add_argument("--target", metavar="COL", help="the column to predict")
     group.add_argument(
@@ -135,7 +140,7 @@ def _add_comparison_options(group: Any) -> None:
     group.add_argument("--members", type=count, metavar="T", help="members of every ensemble")
     group.add_argument("--rule", metavar="R", help="by which members are ordered")
     group.add_argument(
-        "--keep", type=names, default=["0.2", "0.4"], metavar="S,S",
+        "--keep", type=_shares, default=[0.2, 0.4], metavar="S,S",
         help="shares of the ordered members to keep; 'none' for no pruning; default: 0.2,0.4",
     )  # fmt: skip
     group.add_argument("--seed", type=seed, default=0, metavar="N", help="default: 0")
@@ -223,13 +228,12 @@ def _study(
 ) -> StudyOutcome:
     from orfeon.study.workbench.studying import run_study
 
-    kept = [] if options.keep == ["none"] else [share(text) for text in options.keep]
     return run_study(
         table.frame, table.target, name=table.name, task=options.task, methods=options.methods,
         metric=options.metric, budget=options.budget if options.budget is not None else -1.0,
         repetitions=options.repeats, rows=options.rows, design=options.design,
         n_folds=options.folds, n_inner=options.inner_folds, test_share=options.test_share,
-        rule=options.rule, keep=kept, members=options.members, group=options.group,
+        rule=options.rule, keep=options.keep, members=options.members, group=options.group,
         drop=options.drop, keep_columns=options.use, seed=options.seed, n_jobs=options.n_jobs,
         cluster=cluster, store=store, listener=listener, command=_command(), notes=table.notes,
     )  # fmt: skip
