@@ -32,17 +32,16 @@ from orfeon.study import (
     PairedDifference,
     Partition,
     Partitions,
-    Record,
-    RecordStore,
     is_synthetic,
     paired_difference,
     published_sizes,
 )
 from orfeon.study.reproducing.ordered_bagging import class_codes
+from orfeon.study.store import RunRow, Store
 
 #: Sizes of the training and test sets, and the seeds of the fits, are those of this table.
 TABLE = "martinez-5.8"
-#: What the records of this study are called.
+#: What this study is called in a store.
 NAME = "pruning sizes"
 RULE = "margin_distance"
 #: The first splits that the rule for the size was not designed on.
@@ -114,19 +113,23 @@ class Outcome:
     seconds: float
 
     @classmethod
-    def read(cls, record: Record) -> Outcome:
-        """An outcome from its record."""
-        assert record.curve is not None
-        size = int(record.config["size"])
-        place = (record.method, record.dataset, record.split)
-        return cls(*place, size, record.curve, record.seconds)
+    def read(cls, run: RunRow) -> Outcome:
+        """An outcome from what a store keeps of it."""
+        where, found = run.configuration, run.result
+        curve = Curve(tuple(found["wrong"]), found["n_examples"])
+        place = (where["ensemble"], where["dataset"], where["split"])
+        return cls(*place, found["size"], curve, run.seconds)
 
     @property
-    def record(self) -> Record:
-        """The outcome as studies keep results."""
-        return Record(
-            NAME, self.dataset, self.ensemble, {"size": str(self.size)}, len(self.curve),
-            self.split, self.full, round(self.seconds, 3), self.curve,
+    def run(self) -> RunRow:
+        """The outcome as a store keeps it."""
+        return RunRow(
+            f"{self.ensemble}/{self.dataset}/{self.split}",
+            {"ensemble": self.ensemble, "dataset": self.dataset, "split": self.split},
+            PROTOCOLS[TABLE].random_state(self.split),
+            {"size": self.size, "wrong": list(self.curve.wrong),
+             "n_examples": self.curve.n_examples},
+            round(self.seconds, 3),
         )  # fmt: skip
 
     @property
@@ -177,7 +180,7 @@ class Study:
         Names of the problems.
     n_splits, members : int
         Splits of each problem, and members of each ensemble.
-    store : RecordStore
+    store : Store
         Finished outcomes.
     folder : path, optional
         Folder of the real problems; by default that of ``ORFEON_DATA``.
@@ -186,17 +189,17 @@ class Study:
     datasets: Sequence[str]
     n_splits: int = 20
     members: int = 200
-    store: RecordStore = field(default_factory=RecordStore)
+    store: Store = field(default_factory=lambda: Store(":memory:"))
     folder: str | os.PathLike[str] | None = None
     _partitions: dict[str, Partitions] = field(init=False, repr=False, default_factory=dict)
     _known: dict[tuple[str, str, int], Outcome] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._known = {
-            (record.method, record.dataset, record.split): Outcome.read(record)
-            for record in self.store
-            if record.table == NAME and record.members == self.members
-        }
+        self._kept = self.store.open_study(
+            f"{NAME}, {self.members} members", {"members": self.members}
+        )
+        found = [Outcome.read(run) for run in self._kept.rows()]
+        self._known = {(one.ensemble, one.dataset, one.split): one for one in found}
 
     def partitions(self, dataset: str) -> Partitions:
         """The splits of a problem."""
@@ -215,7 +218,7 @@ class Study:
             if place not in self._known:
                 parts = self.partitions(dataset).draw(split)
                 self._known[place] = measure(ensemble, dataset, split, self.members, parts)
-                self.store.add([self._known[place].record])
+                self._kept.put(self._known[place].run)
             found.append(self._known[place])
         return found
 
@@ -451,7 +454,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m benchmarks.pruning_sizes", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("--out", type=Path, metavar="FILE", help="JSON lines; those found are kept")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="results store; those found are kept"
+    )
     parser.add_argument(
         "--data", type=Path, metavar="DIR",
         help=f"folder of the real data sets as CSV files; default: ${FOLDER_VARIABLE}",
@@ -468,7 +473,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.splits < 2:
         parser.error(f"--splits must be 2 or more, got {options.splits}")
     try:
-        study = Study(datasets, options.splits, options.members, RecordStore(options.out), folder)
+        store = Store(options.out or ":memory:")
+        study = Study(datasets, options.splits, options.members, store, folder)
         for dataset in datasets:  # before anything is trained
             study.partitions(dataset).load()
     except (ValueError, OSError) as error:

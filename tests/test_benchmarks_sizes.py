@@ -23,10 +23,10 @@ from orfeon.study import (
     PairedDifference,
     Partition,
     Partitions,
-    RecordStore,
     Sizes,
     published_sizes,
 )
+from orfeon.study.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +41,11 @@ def small(monkeypatch):
     monkeypatch.setattr(
         pruning_sizes, "published_sizes", lambda table: {**published_sizes(table), **sizes}
     )
+
+
+def n_kept(path):
+    with Store(path) as store:
+        return sum(info.n_runs for info in store.studies())
 
 
 def outcome(wrong, size, split=100, dataset="wine"):
@@ -99,19 +104,17 @@ def test_splits_begin_where_the_rule_was_not_designed(small):
 
 
 def test_a_study_goes_on_where_it_was_stopped(small, tmp_path, monkeypatch):
-    path = tmp_path / "sizes.jsonl"
-    first = Study(["twonorm"], 2, 5, RecordStore(path)).outcomes("random forest", "twonorm")
-    with path.open("a") as file:
-        file.write('{"table": "pruning si')  # killed in the middle of a line
+    path = tmp_path / "sizes.db"
+    first = Study(["twonorm"], 2, 5, Store(path)).outcomes("random forest", "twonorm")
     run = []
     monkeypatch.setattr(
         pruning_sizes, "measure", lambda *what: run.append(what[2]) or measure(*what)
     )
-    again = Study(["twonorm"], 3, 5, RecordStore(path)).outcomes("random forest", "twonorm")
+    again = Study(["twonorm"], 3, 5, Store(path)).outcomes("random forest", "twonorm")
     assert run == [102]
     assert [(one.size, one.curve) for one in again[:2]] == [(o.size, o.curve) for o in first]
-    assert len(path.read_text().splitlines()) == 3
-    Study(["twonorm"], 3, 6, RecordStore(path)).outcomes("random forest", "twonorm")
+    assert n_kept(path) == 3
+    Study(["twonorm"], 3, 6, Store(path)).outcomes("random forest", "twonorm")
     assert run == [102, 100, 101, 102]  # another number of members is another study
 
 
@@ -164,7 +167,7 @@ def test_the_table_ends_with_means_and_records():
 
 def test_the_command_prints_a_table_for_each_ensemble(small, tmp_path, capsys):
     options = ["--datasets", "twonorm,waveform", "--splits", "2", "--members", "6"]
-    options += ["--out", str(tmp_path / "sizes.jsonl")]
+    options += ["--out", str(tmp_path / "sizes.db")]
     assert main([*options, "--ensemble", "random forest", "--ensemble", "class-switching"]) == 0
     printed = capsys.readouterr().out
     assert [line for line in printed.splitlines() if line.startswith("**")] == [
@@ -177,7 +180,7 @@ def test_the_command_prints_a_table_for_each_ensemble(small, tmp_path, capsys):
         "| class-switching",
     ]
     assert printed.count("| **mean** |") == 2
-    assert len((tmp_path / "sizes.jsonl").read_text().splitlines()) == 8
+    assert n_kept(tmp_path / "sizes.db") == 8
 
 
 @pytest.mark.parametrize(
