@@ -18,8 +18,11 @@ from orfeon.datasets.dialect import (
     fallback_encoding,
 )
 from orfeon.datasets.memory import available_memory, readable_size
+from orfeon.datasets.records import UnclosedQuoteError, record_pieces
 from orfeon.datasets.sources import Source, text_stream
 from orfeon.errors import UserError
+
+Columns = dict[str, Any]
 
 #: Bytes of text that are read at a time.
 PIECE = 32 << 20
@@ -76,6 +79,8 @@ def read_delimited(
         last = frame.columns[-1]
         if frame[last].isna().all():  # lines that end with a delimiter
             frame = frame.drop(columns=last)
+    if dialect.twice:
+        frame.attrs["twice"] = dialect.twice
     frame.attrs["notes"] = [*dialect.notes, *frame.attrs.get("notes", ())]
     return frame
 
@@ -98,6 +103,8 @@ def _read(source: Source, dialect: Dialect, rows: int | None, random_state: int)
         if rows is not None:
             return _sample(source, dialect, rows, random_state)
         return _whole(source, dialect)
+    except UnclosedQuoteError as error:
+        raise UserError(f"{source.name} has a quote that is never closed.") from error
     except _pandas_errors() as error:
         raise UserError(f"{source.name} {_explain(str(error), dialect)}") from error
 
@@ -124,12 +131,8 @@ def _explain(message: str, dialect: Dialect) -> str:
     return f"cannot be read as a table: {message.strip()}."
 
 
-def _pieces(source: Source, dialect: Dialect, **options: Any) -> Iterator[tuple[Any, float]]:
-    """Pieces of the table, and the share of the file that was read with each."""
-    import pandas
-
-    n_rows = max(1000, int(PIECE / max(dialect.bytes_per_row, 1.0)))
-    settings: dict[str, Any] = {
+def _settings(dialect: Dialect) -> dict[str, Any]:
+    return {
         "sep": dialect.delimiter,
         "names": list(dialect.names),
         "header": None,
@@ -141,9 +144,15 @@ def _pieces(source: Source, dialect: Dialect, **options: Any) -> Iterator[tuple[
         "skipinitialspace": True,
         "low_memory": False,
         **_exact_numbers(dialect),
-        "chunksize": n_rows,
-        **options,
     }
+
+
+def _pieces(source: Source, dialect: Dialect, **options: Any) -> Iterator[tuple[Any, float]]:
+    """Pieces of the table, and the share of the file that was read with each."""
+    import pandas
+
+    n_rows = max(1000, int(PIECE / max(dialect.bytes_per_row, 1.0)))
+    settings = {**_settings(dialect), "chunksize": n_rows, **options}
     with source.open() as (stream, file), warnings.catch_warnings():
         warnings.simplefilter("error", pandas.errors.ParserWarning)
         text = text_stream(stream, dialect.encoding)
@@ -163,16 +172,28 @@ def _exact_numbers(dialect: Dialect) -> dict[str, Any]:
 
 
 def _whole(source: Source, dialect: Dialect) -> Any:
-    """All rows; columns of words take little memory when the file has several pieces."""
-    pieces: list[Any] = []
-    n_bytes, room = 0.0, available_memory()
+    """All rows. Of a file of several pieces, words that repeat are stored once."""
+    pieces: list[Columns] = []
+    n_bytes, room, first = 0.0, available_memory(), None
     for piece, share in _pieces(source, dialect):
-        pieces.append(piece if share >= 1 and not pieces else _coded(piece))
-        n_bytes += float(pieces[-1].memory_usage(deep=True).sum())
+        if first is None:
+            first = piece
+            n_bytes = float(piece.memory_usage(deep=True).sum())
+        else:
+            if not pieces:
+                pieces.append(_coded(first))
+                n_bytes = _size(pieces[0])
+            pieces.append(_coded(piece))
+            n_bytes += _size(pieces[-1])
         _check_room(source, n_bytes / min(max(share, 0.001), 1.0), room)
-    if not pieces:
+    if first is None:
         return _empty(dialect)
-    return pieces[0] if len(pieces) == 1 else _joined(source, dialect, pieces)
+    del piece
+    return _joined(source, dialect, pieces) if pieces else first
+
+
+def _size(columns: Columns) -> float:
+    return float(sum(column.memory_usage(deep=True) for column in columns.values()))
 
 
 def _empty(dialect: Dialect) -> Any:
@@ -190,13 +211,15 @@ def _check_room(source: Source, expected: float, room: int | None) -> None:
         )
 
 
-def _coded(piece: Any) -> Any:
-    """A piece in which words that repeat are stored once."""
+def _coded(piece: Any) -> Columns:
+    """The columns of a piece, each by itself so that it can be let go by itself."""
+    columns = {}
     for name in piece.columns:
         column = piece[name]
         if _sort(column) == "words" and column.nunique() < len(column) / 2:
-            piece[name] = column.astype("category")
-    return piece
+            column = column.astype("category")
+        columns[name] = column.copy(deep=True)
+    return columns
 
 
 def _sort(column: Any) -> str:
@@ -215,7 +238,7 @@ def _sort(column: Any) -> str:
     return "words"
 
 
-def _joined(source: Source, dialect: Dialect, pieces: list[Any]) -> Any:
+def _joined(source: Source, dialect: Dialect, pieces: list[Columns]) -> Any:
     """The pieces as one table, column by column, so that little is held twice."""
     import pandas
 
@@ -224,13 +247,11 @@ def _joined(source: Source, dialect: Dialect, pieces: list[Any]) -> Any:
         parts = [piece.pop(name) for piece in pieces]
         sorts = {_sort(part) for part in parts} - {"nothing"}
         if len(sorts) > 1:  # words among the numbers, far down the file
-            parts = [
-                _coded(piece)[name]
-                for piece, _ in _pieces(source, dialect, usecols=[name], dtype={name: str})
-            ]
+            again = _pieces(source, dialect, usecols=[name], dtype={name: str})
+            parts = [_coded(piece)[name] for piece, _ in again]
             sorts = {"words"}
         columns[name] = _one_column(parts, sorts)
-    return pandas.DataFrame(columns)
+    return pandas.DataFrame(columns, copy=False)
 
 
 def _one_column(parts: list[Any], sorts: set[str]) -> Any:
@@ -253,38 +274,36 @@ def _one_column(parts: list[Any], sorts: set[str]) -> Any:
 
 def _sample(source: Source, dialect: Dialect, rows: int, random_state: int) -> Any:
     """A random sample of rows: those with the smallest of random numbers drawn for every row."""
-    import pandas
-
     generator = np.random.default_rng(random_state)
-    kept, keys = _empty(dialect), np.empty(0)
+    kept: list[str] = []
+    keys = np.empty(0)
     n_rows = 0
-    as_words: dict[str, Any] = {"dtype": str, "na_filter": False}
-    for piece, _ in _pieces(source, dialect, **as_words):
-        n_rows += len(piece)
-        drawn = generator.random(len(piece))
-        if len(keys) == rows:  # most rows of a later piece are passed over at once
-            near = drawn < keys.max()
-            piece, drawn = piece[near], drawn[near]
-        kept, keys = pandas.concat([kept, piece], ignore_index=True), np.append(keys, drawn)
-        if len(keys) > rows:
-            smallest = np.sort(np.argpartition(keys, rows)[:rows])
-            kept, keys = kept.iloc[smallest], keys[smallest]
-    frame = _typed(kept, dialect)
+    with source.open() as (stream, _):
+        text = text_stream(stream, dialect.encoding)
+        for lines in record_pieces(text, dialect.delimiter, dialect.n_skipped, PIECE // 4):
+            n_rows += len(lines)
+            drawn = generator.random(len(lines))
+            # Most rows of later pieces are passed over at once.
+            near = np.flatnonzero(drawn < keys.max()) if len(keys) == rows else range(len(lines))
+            kept += [lines[i] for i in near]
+            keys = np.append(keys, drawn[near])
+            if len(keys) > rows:
+                smallest = np.sort(np.argpartition(keys, rows)[:rows])
+                kept, keys = [kept[i] for i in smallest], keys[smallest]
+    if not kept:
+        return _empty(dialect)
+    frame = _parsed(
+        "".join(line if line.endswith(("\n", "\r")) else line + "\n" for line in kept), dialect
+    )
     if rows < n_rows:
         frame.attrs["notes"] = [f"A random sample of {rows} of its {n_rows} rows was read."]
     return frame
 
 
-def _typed(words: Any, dialect: Dialect) -> Any:
-    """A table of words with the types that reading it as a file would give."""
+def _parsed(text: str, dialect: Dialect) -> Any:
     import pandas
 
-    text = io.StringIO(words.to_csv(index=False))
-    return pandas.read_csv(
-        text,
-        decimal=dialect.decimal,
-        na_values=list(MISSING_WORDS),
-        low_memory=False,
-        **_exact_numbers(dialect),
-        skip_blank_lines=False,
-    )
+    settings = {**_settings(dialect), "skiprows": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pandas.errors.ParserWarning)
+        return pandas.read_csv(io.StringIO(text), **settings)

@@ -6,7 +6,7 @@ import codecs
 import csv
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from orfeon.errors import UserError
 
@@ -40,6 +40,8 @@ class Dialect:
         Mean length of a record.
     notes : tuple of str
         What a user should know.
+    twice : dict of str to list of str
+        Names that occur more than once, and what their later columns are called now.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Dialect:
     names: tuple[str, ...]
     bytes_per_row: float
     notes: tuple[str, ...] = ()
+    twice: dict[str, list[str]] = field(default_factory=dict)
 
 
 def encoding_of(head: bytes, *, cut: bool = False) -> str:
@@ -148,8 +151,9 @@ def dialect_of(text: str, encoding: str, *, header: bool | None = None) -> Diale
     first, rest = rows[0], rows[1:]
     named = _has_header(first, rest) if header is None else header
     notes: list[str] = []
+    twice: dict[str, list[str]] = {}
     if named:
-        names, more = _header_names(first, rest)
+        names, twice, more = _header_names(first, rest)
         notes += more
         n_skipped = _after_header(every, n_skipped)
     else:
@@ -161,7 +165,13 @@ def dialect_of(text: str, encoding: str, *, header: bool | None = None) -> Diale
     if decimal == ",":
         notes.append("Numbers have decimal commas.")
     mean = len(text) / len(every)
-    return Dialect(encoding, delimiter, decimal, n_skipped, tuple(names), mean, tuple(notes))
+    short = sum(len(row) < min(len(names), width) for row in rest)
+    if short:
+        notes.append(
+            f"{short} of the first {len(rest)} rows have fewer cells than there are columns: "
+            "the others are missing."
+        )
+    return Dialect(encoding, delimiter, decimal, n_skipped, tuple(names), mean, tuple(notes), twice)
 
 
 def records(text: str, delimiter: str) -> list[list[str]]:
@@ -254,7 +264,9 @@ def _has_header(first: list[str], rest: list[list[str]]) -> bool:
     return not numbers_above_numbers and again <= len(first) / 2
 
 
-def _header_names(first: list[str], rest: list[list[str]]) -> tuple[list[str], list[str]]:
+def _header_names(
+    first: list[str], rest: list[list[str]]
+) -> tuple[list[str], dict[str, list[str]], list[str]]:
     """Names of the columns, one for each cell of a row, all different."""
     names, notes = list(first), []
     width = _modal_width(rest)
@@ -265,18 +277,17 @@ def _header_names(first: list[str], rest: list[list[str]]) -> tuple[list[str], l
         else:
             names = ["row", *names]
             notes.append("The header lacks the name of the first column: it is called row.")
-    twice = [name for name, count in Counter(names).items() if count > 1 and name]
-    if twice:
-        shown = ", ".join(twice[:6])
-        notes.append(f"Names that occur more than once have a number now: {shown}.")
+    twice: dict[str, list[str]] = {}
     taken: set[str] = set()
     for j, name in enumerate(names):
         unique, number = name or f"column_{j + 1}", 2
         while unique in taken:
             unique, number = f"{name}.{number}", number + 1
+        if name and unique != name:
+            twice.setdefault(name, []).append(unique)
         names[j] = unique
         taken.add(unique)
-    return names, notes
+    return names, twice, notes
 
 
 def _decimal(rows: list[list[str]], delimiter: str) -> str:

@@ -11,7 +11,7 @@ from orfeon.datasets.arff import read_arff
 from orfeon.datasets.delimited import SHARE_OF_MEMORY, read_delimited
 from orfeon.datasets.dialect import encoding_of
 from orfeon.datasets.memory import available_memory, readable_size
-from orfeon.datasets.sources import Source, open_source, text_stream
+from orfeon.datasets.sources import Source, open_source, sentence, text_stream
 from orfeon.errors import UserError
 
 
@@ -73,7 +73,7 @@ def read_file(
                 return _read_arrays(source, rows, random_state)
             return _read_arff(source, rows, random_state)
         except (OSError, EOFError) as error:
-            raise UserError(f"{source.name} cannot be read: {error}.") from error
+            raise UserError(f"{source.name} cannot be read: {sentence(error)}.") from error
         except MemoryError as error:
             raise UserError(
                 f"{source.name} does not fit into memory: read a sample of it with rows= "
@@ -90,7 +90,7 @@ def _read_arff(source: Source, rows: int | None, random_state: int) -> Any:
         except UserError as error:
             raise UserError(f"{source.name}: {error}.") from error
         except UnicodeDecodeError as error:
-            raise UserError(f"{source.name} is not text in UTF-8: {error}.") from error
+            raise UserError(f"{source.name} is not text in UTF-8: {sentence(error)}.") from error
 
 
 def _read_arrays(source: Source, rows: int | None, random_state: int) -> Any:
@@ -106,7 +106,7 @@ def _read_arrays(source: Source, rows: int | None, random_state: int) -> Any:
     except ValueError as error:
         if isinstance(error, UserError):
             raise
-        raise UserError(f"{source.name} cannot be read: {error}.") from error
+        raise UserError(f"{source.name} cannot be read: {sentence(error)}.") from error
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise UserError(
             f"{source.name} must have X of shape (rows, columns) and y of shape (rows,); they are "
@@ -151,7 +151,7 @@ def _read_parquet(source: Source, rows: int | None, random_state: int) -> Any:
     except (pyarrow.ArrowException, ValueError) as error:
         if isinstance(error, UserError):
             raise
-        raise UserError(f"{source.name} cannot be read as Parquet: {error}.") from error
+        raise UserError(f"{source.name} cannot be read as Parquet: {sentence(error)}.") from error
     if not len(frame):
         raise UserError(f"{source.name} has columns and no rows.")
     frame = frame.reset_index(drop=frame.index.names == [None])

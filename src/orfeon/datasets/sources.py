@@ -49,6 +49,7 @@ _STRANGERS = {
     b"\x93NUMPY": "a single NumPy array: save X and y with numpy.savez",
     b"\x7fELF": "a program",
     b"\x28\xb5\x2f\xfd": "packed with Zstandard: unpack it first",
+    b"PK\x05\x06": "an empty archive",
     b"7z\xbc\xaf": "a 7-Zip archive: unpack it first",
     b"Rar!": "a RAR archive: unpack it first",
     b"\x80\x04\x95": "a pickled Python object, which is never read: save the table as CSV",
@@ -240,9 +241,9 @@ def identify(path: Path, name: str) -> Source:
                 with _unpacked(file, packing, member) as stream:
                     head = stream.read(_HEAD)
     except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
-        raise UserError(f"{name} cannot be read: {error}.") from error
+        raise UserError(f"{name} cannot be read: {sentence(error)}.") from error
     except (RuntimeError, NotImplementedError) as error:  # an archive with a password
-        raise UserError(f"{name} cannot be unpacked: {error}.") from error
+        raise UserError(f"{name} cannot be unpacked: {sentence(error)}.") from error
     return Source(path, name, _format(head, name, member or path.name), packing, member)
 
 
@@ -308,6 +309,28 @@ def _is_binary(head: bytes) -> bool:
 def _few(names: list[str], at_most: int = 6) -> str:
     shown = ", ".join(names[:at_most])
     return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most} more"
+
+
+def sentence(error: BaseException) -> str:
+    """What an error says, to be put into a sentence.
+
+    Parameters
+    ----------
+    error : BaseException
+        The error of a library.
+
+    Returns
+    -------
+    str
+        Its first line without the final stop.
+
+    Examples
+    --------
+    >>> sentence(ValueError("Not a file."))
+    'Not a file'
+    """
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].rstrip(". ")
 
 
 def text_stream(stream: IO[bytes], encoding: str) -> io.TextIOWrapper:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -36,6 +37,8 @@ DATE_FORMATS = (
     "%b %d, %Y",
     "%B %d, %Y",
 )
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 _DAY_OF_NANOSECONDS = 86_400 * 10**9
 
 
@@ -267,7 +270,8 @@ def number_in(value: Any) -> float | None:
     Parameters
     ----------
     value : object
-        A number or a word.
+        A number or a word. Words may have a currency or a percent sign, and commas between
+        thousands, or one comma for the decimal point.
 
     Returns
     -------
@@ -276,14 +280,21 @@ def number_in(value: Any) -> float | None:
 
     Examples
     --------
-    >>> number_in(" 1e3 "), number_in("1_000"), number_in("nan")
-    (1000.0, None, None)
+    >>> [number_in(word) for word in (" 1e3 ", "12,5", "1,234,567.5", "$ 3", "45 %")]
+    [1000.0, 12.5, 1234567.5, 3.0, 45.0]
+    >>> [number_in(word) for word in ("1_000", "nan", "1,2,3")]
+    [None, None, None]
     """
     if isinstance(value, str):
         # Python reads 1_000 and words such as "nan" and "infinity": they are no measurements.
         if "_" in value or not any(map(str.isdigit, value)):
             return None
-        value = value.strip()
+        value = value.strip().strip("$€£¥%").strip()
+        if "," in value:
+            if _THOUSANDS.fullmatch(value):
+                value = value.replace(",", "")
+            elif _DECIMAL_COMMA.fullmatch(value):
+                value = value.replace(",", ".")
     elif not isinstance(value, Real | Decimal | np.bool_):
         return None
     try:
@@ -292,6 +303,33 @@ def number_in(value: Any) -> float | None:
         return math.inf
     except ValueError:
         return None
+
+
+def comma_style(values: list[Any]) -> str:
+    """What commas mean in words that are numbers.
+
+    Parameters
+    ----------
+    values : list
+        Different values of a column.
+
+    Returns
+    -------
+    str
+        "thousands", "decimals", "both" when some words allow only one and some only the other,
+        or "" when there are no commas.
+
+    Examples
+    --------
+    >>> comma_style(["1,200", "900"]), comma_style(["1,25"]), comma_style(["1,200", "1,25"])
+    ('thousands', 'decimals', 'both')
+    """
+    words = [value.strip().strip("$€£¥%").strip() for value in values if isinstance(value, str)]
+    with_commas = [word for word in words if "," in word]
+    styles = {bool(_THOUSANDS.fullmatch(word)) for word in with_commas}
+    if len(styles) == 2:
+        return "both"
+    return "" if not styles else "thousands" if styles.pop() else "decimals"
 
 
 def date_format(values: list[Any]) -> str | None:
@@ -316,8 +354,9 @@ def date_format(values: list[Any]) -> str | None:
     """
     import pandas
 
-    few = [value.strip() for value in values[:500] if isinstance(value, str) and value.strip()]
-    if not few or len(few) < min(len(values), 500) or not all(map(_could_be_a_date, few)):
+    some = values[:: max(1, len(values) // 500)]
+    few = [value.strip() for value in some if isinstance(value, str) and value.strip()]
+    if not few or len(few) < len(some) or not all(map(_could_be_a_date, few)):
         return None
     sample = pandas.Series(few, dtype=object)
     for form in DATE_FORMATS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 from orfeon.errors import UserError
@@ -41,18 +41,18 @@ def clean_frame(frame: Any) -> tuple[Any, list[str]]:
             )
         frame = frame.to_pandas()
     notes = list(frame.attrs.get("notes", ()))
-    names: list[str] = []
-    twice: list[str] = []
+    names: dict[str, None] = {}
+    twice: dict[str, list[str]] = dict(frame.attrs.get("twice", {}))
     for position, label in enumerate(frame.columns):
-        name = _name(label, position)
+        name = first = _name(label, position)
         if name in names:
-            twice.append(name)
             name = _free_name(name, names)
-        names.append(name)
+            twice.setdefault(first, []).append(name)
+        names[name] = None
     if twice:
         notes.append(f"Columns with the same name have a number now: {listed(twice)}.")
-    table = frame.set_axis(names, axis=1).reset_index(drop=True)
-    table.attrs = {}
+    table = frame.set_axis(list(names), axis=1).reset_index(drop=True)
+    table.attrs = {"twice": twice} if twice else {}
     return table, notes
 
 
@@ -63,7 +63,7 @@ def _name(label: Any, position: int) -> str:
     return name or f"column_{position + 1}"
 
 
-def _free_name(name: str, taken: list[str]) -> str:
+def _free_name(name: str, taken: Container[str]) -> str:
     number = 2
     while f"{name}.{number}" in taken:
         number += 1

@@ -12,6 +12,7 @@ from orfeon.study.preparation.cells import (
     Codes,
     Floats,
     as_text,
+    comma_style,
     date_format,
     distinct,
     is_date_type,
@@ -40,8 +41,11 @@ SHARE_OF_NAMES = 0.9
 #: So many words a cell, on average, make a text.
 WORDS_OF_TEXT = 4.0
 
+#: Rows of a long column that are looked at before all of them are.
+LOOK = 100_000
+
 _NAME_OF_IDENTIFIER = re.compile(
-    r"(^|[\s_.-])(id|ids|uuid|guid|index|rowid|row|nr|no|key|unnamed: ?\d+)$", re.IGNORECASE
+    r"(^|[\s_.-])(?i:u?id|ids|uuid|guid|index|rowid|row|nr|no|key|unnamed: ?\d+)$|[a-z]I[dD]$"
 )
 
 
@@ -88,6 +92,8 @@ def column_kind(name: str, series: Any) -> ColumnKind:
     """
     if is_number_type(series):
         return _kind_of_numbers(name, numbers(series)[0], series)
+    if _is_long_list_of_names(series):
+        return _kind_of_many_words(series)
     try:
         codes, values = distinct(series)
     except TypeError:
@@ -96,6 +102,33 @@ def column_kind(name: str, series: Any) -> ColumnKind:
     kind, reason, form = _decide(name, series, codes, values, n_present)
     examples = tuple(as_text(value)[:60] for value in values[:5])
     return ColumnKind(kind, reason, form, len(codes) - n_present, len(values), examples)
+
+
+def _is_long_list_of_names(series: Any) -> bool:
+    """Whether a look at a part of a long column shows words, nearly all different."""
+    import pandas
+
+    if len(series) <= 2 * LOOK or not isinstance(series.dtype, pandas.StringDtype):
+        return False
+    part = series.iloc[:: len(series) // LOOK].dropna()
+    some = part.iloc[:2000].tolist()
+    return (
+        part.nunique() >= SHARE_OF_NAMES * max(len(part), 1)
+        and date_format(some) is None
+        and sum(number_in(value) is not None for value in some) <= len(some) / 2
+    )
+
+
+def _kind_of_many_words(series: Any) -> ColumnKind:
+    """The kind of a long column of names, without a list of all of them."""
+    n_distinct, n_missing = int(series.nunique()), int(series.isna().sum())
+    part = series.iloc[:: len(series) // LOOK].dropna()
+    _, values = distinct(part)
+    share = n_distinct / (len(series) - n_missing)
+    kind: Kind = "text" if _is_text(values, share) else "identifier"
+    examples = tuple(as_text(value)[:60] for value in values[:5])
+    reason = f"{share:.0%} of its values are different"
+    return ColumnKind(kind, reason, None, n_missing, n_distinct, examples)
 
 
 def _kind_of_numbers(name: str, found: Floats, series: Any) -> ColumnKind:
@@ -164,22 +197,31 @@ def _kind_of_words(
     if sum(number_in(value) is not None for value in some) > len(some) / 2:
         found, others = numbers_among(codes, values)
         n_numbers = n_present - sum(others.values())
+        commas = comma_style(values)
+        if commas == "both":
+            others = {as_text(value): 1 for value in values}
+            n_numbers = 0
         if not others:
             why = _names_rows(name, found[codes >= 0], len(values))
-            return ("identifier" if why else "number"), why, None
+            how = {"thousands": "commas part thousands", "decimals": "commas are decimal points"}
+            return ("identifier" if why else "number"), why or how.get(commas, ""), None
         if n_numbers >= SHARE_OF_NUMBERS * n_present and len(values) - len(others) > 20:
             return "number", f"{_some(list(others))} taken as missing", None
-    texts = [as_text(value) for value in some]
-    n_words = float(np.mean([len(text.split()) for text in texts]))
-    n_letters = float(np.mean([len(text) for text in texts]))
     share = len(values) / n_present
-    if share > 0.5 and n_present > 20 and (n_words >= WORDS_OF_TEXT or n_letters > 100):
-        return "text", f"{n_words:.0f} words a cell, {share:.0%} of them different", None
+    if n_present > 20 and _is_text(some, share):
+        return "text", f"long cells, {share:.0%} of them different", None
     if share >= SHARE_OF_NAMES and n_present > 20:
         return "identifier", f"{share:.0%} of its values are different", None
     if share > 0.5 and n_present > 20 and _NAME_OF_IDENTIFIER.search(name.strip()):
         return "identifier", "its name says so, and most of its values are different", None
     return "category", "", None
+
+
+def _is_text(values: list[Any], share: float) -> bool:
+    texts = [as_text(value) for value in values]
+    n_words = float(np.mean([len(text.split()) for text in texts]))
+    n_letters = float(np.mean([len(text) for text in texts]))
+    return share > 0.5 and (n_words >= WORDS_OF_TEXT or n_letters > 100)
 
 
 def _some(items: list[str], at_most: int = 4) -> str:

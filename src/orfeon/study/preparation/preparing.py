@@ -99,7 +99,8 @@ def prepare(
     >>> import pandas
     >>> from orfeon.study.preparation import prepare
     >>> frame = pandas.DataFrame({
-    ...     "id": range(20), "sex": ["f", "m"] * 10, "age": [30.5, None] * 10, "ill": [0, 1] * 10
+    ...     "id": range(20), "sex": ["f", "m", "m", "f"] * 5, "age": [20 + i / 2 for i in range(20)],
+    ...     "ill": [0, 1] * 10,
     ... })
     >>> prepared = prepare(frame, "ill")
     >>> list(prepared.X.columns), prepared.task
@@ -114,6 +115,8 @@ def prepare(
     kept = {find_column(table, column, "keep:") for column in keep}
     if name in dropped:
         raise UserError(f"The target {name!r} cannot be dropped.")
+    table, copies = _one_target(table, name)
+    notes += copies
     profile = profile_clean(table, name)
     decided, reasons = decide_target(table[name], profile.column(name), task)
     notes += reasons
@@ -124,7 +127,8 @@ def prepare(
     columns = [c for c in profile.columns if c.name != name and c.name not in dropped]
     planned, more = _plan(table, columns, kept)
     X, plans, same = _without_copies(table, planned, kept)
-    notes += more + same
+    notes += more + same + _notes_on_cells(X, plans, profile, table)
+    notes += _notes_on_the_answer(X, y, decided.task)
     if not plans:
         raise UserError(f"No attribute is left to predict {name!r} from. " + " ".join(notes[-3:]))
     if profile.n_duplicates:
@@ -135,6 +139,19 @@ def prepare(
     preparation = Preparation(plans, decided)
     rows = np.flatnonzero(known)
     return Prepared(X, y, decided.task, preparation, profile, tuple(notes), rows)
+
+
+def _one_target(table: Any, name: str) -> tuple[Any, list[str]]:
+    """Leave out columns with the target's name that say the same; refuse others."""
+    others = table.attrs.get("twice", {}).get(name, [])
+    differing = [other for other in others if not table[other].equals(table[name])]
+    if differing:
+        raise UserError(
+            f"The target {name!r} is the name of {len(others) + 1} columns, and they differ: "
+            "rename all but one, for the others may give it away."
+        )
+    notes = [f"Left out, the target once more: {listed(others)}."] if others else []
+    return table.drop(columns=others), notes
 
 
 def _check_size(table: Any) -> None:
@@ -162,7 +179,9 @@ def _plan(
             continue
         plan = plan_column(column.name, table[column.name], _use(column), column.date_format)
         if plan.kind == "date":
-            dates.append(column.name)
+            form = plan.date_format
+            how = "" if form in (None, "ISO8601") else f" (written as {form})"
+            dates.append(column.name + how)
         notes += _notes_on(column, plan, len(table))
         plans.append(plan)
     notes = [f"Left out, {why}: {listed(names)}." for why, names in left.items()] + notes
@@ -218,7 +237,60 @@ def _without_copies(
         made.update(attributes)
         used.append(plan)
     notes = [f"Left out, a copy of another column: {listed(copies)}."] if copies else []
-    return pandas.DataFrame(made, index=table.index), tuple(used), notes
+    # A large table is not copied once more into one block.
+    copy = len(table) * len(made) < 2**24
+    return pandas.DataFrame(made, index=table.index, copy=copy), tuple(used), notes
+
+
+def _notes_on_cells(
+    X: Any, plans: tuple[ColumnPlan, ...], profile: Profile, table: Any
+) -> list[str]:
+    """Cells that could not be used as they were: infinite, too large, no dates."""
+    lost, rounded = [], []
+    for plan in plans:
+        if plan.kind == "category":
+            continue
+        found = X[plan.attributes[0]].to_numpy()
+        column = profile.column(plan.name)
+        n_lost = int(np.isnan(found).sum()) - int(table[plan.name].isna().sum())
+        if n_lost > 0 and not column.reason.endswith("taken as missing"):
+            lost.append(f"{plan.name} ({n_lost})")
+        if plan.kind == "number" and np.nanmax(np.abs(found), initial=0.0) > 2.0**53:
+            rounded.append(plan.name)
+    notes = []
+    if lost:
+        notes.append(
+            f"Cells that hold no finite number or date are taken as missing: {listed(lost)}."
+        )
+    if rounded:
+        notes.append(f"Numbers above 2**53 are rounded: {listed(rounded)}.")
+    return notes
+
+
+def _notes_on_the_answer(X: Any, y: npt.NDArray[Any], task: str) -> list[str]:
+    """Attributes that say the target in every row: they may not be known beforehand."""
+    import pandas
+
+    if task == "classification":
+        answer, classes = pandas.factorize(y)
+        telling = [
+            name
+            for name in X.columns
+            if X[name].nunique() == len(classes)
+            and bool((pandas.factorize(X[name])[0] == answer).all())
+        ]
+    else:
+        telling = [
+            name
+            for name in X.columns
+            if X[name].dtype == np.float64 and bool((X[name].to_numpy() == y).all())
+        ]
+    if not telling:
+        return []
+    return [
+        f"The target follows from {listed(telling)} in every row: leave it out with drop (--drop) "
+        "unless it is known before the target is."
+    ]
 
 
 def _fingerprint(values: Any) -> bytes:

@@ -53,7 +53,7 @@ class Profile:
     n_rows : int
         Rows.
     n_duplicates : int
-        Rows that repeat an earlier one in every column.
+        Rows that repeat an earlier one in every column, those apart that name the rows.
     columns : tuple of ColumnProfile
         All columns, the target's as well.
     target : str or None
@@ -143,7 +143,8 @@ def profile_clean(table: Any, target: str | None) -> Profile:
             )
         )
     shares = {} if target is None else _class_shares(table[target])
-    return Profile(len(table), _duplicates(table), tuple(columns), target, shares)
+    compared = [c.name for c in columns if c.kind not in ("identifier", "nested", "text")]
+    return Profile(len(table), _duplicates(table[compared]), tuple(columns), target, shares)
 
 
 def _class_shares(series: Any, at_most: int = 50) -> dict[str, float]:
@@ -165,7 +166,9 @@ def _duplicates(table: Any) -> int:
     """Rows that repeat an earlier one, by 64-bit hashes of rows: exact tables take far longer."""
     import pandas
 
+    if not len(table.columns):
+        return 0
     try:
         return int(pandas.util.hash_pandas_object(table, index=False).duplicated().sum())
-    except TypeError:  # cells that hold lists have no hash
-        return 0
+    except TypeError:  # numbers beside words in one column have no hash
+        return int(table.astype(str).duplicated().sum())
