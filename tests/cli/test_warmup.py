@@ -12,7 +12,7 @@ import pytest
 
 import orfeon
 from orfeon.cli import main
-from orfeon.cli.warmup import FAMILIES, _counted_kernels
+from orfeon.cli.warmup import FAMILIES, _chosen, _counted_kernels
 
 
 def test_families_are_told_with_their_times(capsys):
@@ -38,6 +38,12 @@ def test_a_family_that_is_not_known_is_refused(capsys):
     assert capsys.readouterr().err.startswith(
         "orfeon warmup: error: --family: there is no family 'tree' (did you mean 'trees'?)."
     )
+
+
+def test_large_tables_are_left_to_those_who_have_them():
+    assert _chosen(None) == [name for name in FAMILIES if name != "large"]
+    assert _chosen(["all"]) == list(FAMILIES)
+    assert _chosen(["large", "trees"]) == ["trees", "large"]
 
 
 def test_every_estimator_that_is_fitted_is_public():

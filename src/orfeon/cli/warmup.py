@@ -32,8 +32,9 @@ for this machine's processor and this release of orfeon.
 """
 
 _EXAMPLES = """\
-orfeon warmup                             everything, a minute or two
+orfeon warmup                             what most tables need, a minute or two
 orfeon warmup --family trees,ensembles    only these
+orfeon warmup --family all                also for tables of more than 65 536 rows
 NUMBA_CACHE_DIR=/srv/kernels orfeon warmup --json
 """
 
@@ -55,6 +56,9 @@ class Compiled(NamedTuple):
 
 
 _CLASSES = ("numbers", "mixed")
+#: Tables of more rows than 16 bits can count have kernels of their own.
+_LARGE = ("large", "large_mixed")
+_N_ROWS, _N_LARGE = 90, 66_000
 
 
 def _steps(*estimators: str, tables: tuple[str, ...] = _CLASSES, **settings: Any) -> list[Step]:
@@ -96,12 +100,28 @@ FAMILIES: dict[str, list[Step]] = {
     "gradient": [
         *_steps("GradientBoostingClassifier", n_estimators=4),
         *_of_numbers("GradientBoostingRegressor", n_estimators=4),
+        *_steps("GradientBoostingClassifier", n_estimators=4, tree_method="histogram"),
+        *_of_numbers("GradientBoostingRegressor", n_estimators=4, tree_method="histogram"),
     ],
     "perceptrons": [
         *_steps("ParallelPerceptronClassifier", tables=("numbers",)),
         *_steps("PPBoostClassifier", tables=("numbers",), n_estimators=3),
     ],
     "ordering": [],
+    "large": [
+        *_steps("CARTClassifier", tables=_LARGE, pruning="cv", n_folds=2),
+        *_steps("C45Classifier", "IGPTreeClassifier", tables=_LARGE),
+        *_steps(
+            "BaggingClassifier", "RandomForestClassifier", "ExtraTreesClassifier", tables=_LARGE,
+            n_estimators=2,
+        ),
+        *_steps(
+            "BaggingRegressor", "RandomForestRegressor", "ExtraTreesRegressor",
+            tables=("large_regression", "large_mixed_regression"), n_estimators=2,
+        ),
+        *_steps("AdaBoostClassifier", tables=_LARGE, n_estimators=2),
+        *_steps("GradientBoostingClassifier", tables=_LARGE, n_estimators=2),
+    ],
 }  # fmt: skip
 
 
@@ -118,7 +138,8 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--family", type=names, metavar="A,B",
-        help=f"only these families of methods, among {', '.join(FAMILIES)}; default: all",
+        help=f"families of methods, among {', '.join(FAMILIES)}, or all; default: all but large, "
+        "which is for tables of more than 65 536 rows",
     )  # fmt: skip
     add_output_options(parser)
 
@@ -170,13 +191,15 @@ def _summary(n_kernels: int, seconds: float) -> str:
 
 
 def _chosen(given: list[str] | None) -> list[str]:
+    if given == ["all"]:
+        return list(FAMILIES)
     for name in given or ():
         if name not in FAMILIES:
             raise UserError(
                 f"--family: there is no family {name!r}{nearest_names(name, FAMILIES)}. "
                 f"The families are {', '.join(FAMILIES)}."
             )
-    return [name for name in FAMILIES if given is None or name in given]
+    return [name for name in FAMILIES if (name != "large" if given is None else name in given)]
 
 
 def _n_parts(family: str) -> int:
@@ -240,17 +263,18 @@ def _table(name: str) -> tuple[Any, Any]:
     import pandas as pd
 
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(90, 4))
-    signal = X[:, 0] + X[:, 1] + rng.normal(scale=0.5, size=90)
+    is_large, is_mixed = name.startswith("large"), "mixed" in name
+    X = rng.normal(size=(_N_LARGE, 2) if is_large else (_N_ROWS, 4))
+    signal = X[:, 0] + X[:, 1] + rng.normal(scale=0.0 if is_large else 0.5, size=len(X))
     frame: Any = X
-    if name.startswith("mixed"):
+    if is_mixed:
         X[rng.random(X.shape) < 0.1] = np.nan
-        frame = pd.DataFrame(X, columns=list("abcd"))
+        frame = pd.DataFrame(X, columns=list("abcd")[: X.shape[1]])
         colours = np.array(["red", "green", "blue", "grey"])
-        frame["colour"] = pd.Categorical(colours[rng.integers(0, 4, size=90)])
+        frame["colour"] = pd.Categorical(colours[rng.integers(0, 4, size=len(X))])
     if name.endswith("regression"):
         return frame, signal
-    cuts = [0.0] if name == "numbers" else [-1.0, 1.0]
+    cuts = [-1.0, 1.0] if is_mixed else [0.0]
     return frame, np.array(["low", "middle", "high"])[np.digitize(signal, cuts)]
 
 
