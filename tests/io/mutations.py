@@ -116,8 +116,11 @@ def opened(data: bytes, folder: Path) -> Opened:
     (folder / "opened.orfeon").write_bytes(data)
     with zipfile.ZipFile(folder / "opened.orfeon") as archive:
         content = read_document(memoryview(archive.read(NAME)))
-        arrays = [archive.read(f"arrays/{at:05d}.npy") for at in range(len(content["arrays"]))]
-    return Opened(content, [held[128:] for held in arrays])
+        arrays = [
+            archive.read(f"arrays/{at:05d}.npy")[len(_header(shape)) :]
+            for at, shape in enumerate(content["arrays"])
+        ]
+    return Opened(content, arrays)
 
 
 def signed(forged: Opened, folder: Path) -> bytes:

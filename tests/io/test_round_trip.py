@@ -1,0 +1,155 @@
+"""Every public estimator comes back from a file as it was, here and in another process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_regressor
+from tests.shared import public_estimators
+from tests.test_estimator_checks import every_setting, mixed_frame, numbers
+
+import orfeon
+from orfeon.io import describe
+from orfeon.io.catalogue import entries
+
+ROOT = Path(__file__).resolve().parents[2]
+ANSWERS = ("predict", "predict_proba", "decision_function", "apply")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*degrees from the diagonal:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*no better than chance:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*the first member:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*so nothing says when to stop:UserWarning"),
+]
+
+
+def examples(estimator: Any, *, mixed: bool) -> tuple[Any, Any]:
+    """A small table, and a target: numbers, codes or names of classes."""
+    X, signal = (mixed_frame if mixed else numbers)(np.random.default_rng(0), 80)
+    if is_regressor(estimator):
+        return X, signal
+    takes_two = type(estimator).__name__ in ("PPBoostClassifier", "PPTSSClassifier")
+    codes = np.argsort(np.argsort(signal)) * (2 if takes_two else 3) // 80
+    return X, np.array(["one", "three", "two"])[codes] if mixed else codes
+
+
+def fitted(estimator: Any, *, mixed: bool) -> tuple[Any, Any]:
+    estimator = clone(estimator)
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=0)
+    X, y = examples(estimator, mixed=mixed)
+    return estimator.fit(X, y), X
+
+
+def answers(model: Any, X: Any) -> dict[str, Any]:
+    """All that a model says, to the bit; labels as lists."""
+    found = {}
+    for name in ANSWERS:
+        if hasattr(model, name) and (name != "apply" or hasattr(model, "forest_")):
+            said = np.asarray(getattr(model, name)(X))
+            found[name] = said.tolist() if said.dtype == object else said.tobytes().hex()
+    return found
+
+
+def test_every_public_estimator_is_in_the_catalogue():
+    known = {name for name, entry in entries().items() if entry.is_estimator}
+    assert set(public_estimators()) <= known
+    for name, kind in public_estimators().items():
+        assert entries()[name].kind is kind
+
+
+def test_every_class_of_the_catalogue_is_there():
+    for name, entry in entries().items():
+        assert entry.kind.__name__ == name.removeprefix("sklearn.")
+        assert not set(entry.kinds) & set(entry.parameters)
+
+
+@pytest.mark.parametrize("mixed", [False, True], ids=["numbers", "mixed"])
+@pytest.mark.parametrize("estimator", every_setting(), ids=str)
+def test_predictions_are_the_same_to_the_bit(estimator, mixed, tmp_path):
+    model, X = fitted(estimator, mixed=mixed)
+    path = tmp_path / "model.orfeon"
+    orfeon.save(model, path)
+    loaded = orfeon.load(path)
+    said = answers(model, X)
+    assert answers(loaded, X) == said
+    assert answers(orfeon.load(path, memory_map=True), X) == said
+    assert type(loaded) is type(model)
+    assert str(loaded) == str(model)
+    again = tmp_path / "again.orfeon"
+    orfeon.save(loaded, again)
+    assert again.read_bytes() == path.read_bytes()
+    assert describe(path)["n_features"] == X.shape[1]
+
+
+def test_another_process_says_the_same(tmp_path):
+    """One process for all: it loads every file and asks it about the same rows."""
+    said = {}
+    for number, estimator in enumerate(every_setting()):
+        model, X = fitted(estimator, mixed=False)
+        path = tmp_path / f"{number}.orfeon"
+        orfeon.save(model, path)
+        said[str(path)] = answers(model, X)
+    np.save(tmp_path / "rows.npy", X)
+    script = (
+        "import json, sys, numpy as np, orfeon\n"
+        "from tests.io.test_round_trip import answers\n"
+        "X = np.load(sys.argv[1])\n"
+        "print(json.dumps({path: answers(orfeon.load(path), X) for path in sys.argv[2:]}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "rows.npy"), *said],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    there = json.loads(done.stdout)
+    assert len(there) == len(every_setting()) > 150
+    for path, told in said.items():
+        assert there[path] == told, path
+
+
+OTHER_OPTIONS = [
+    (name, options)
+    for name, kind in sorted(public_estimators().items())
+    for options in ({"oob_score": True}, {"importance": "permutation"}, {"warm_start": True})
+    if set(options) <= set(kind().get_params())
+]
+
+
+@pytest.mark.parametrize(("name", "options"), OTHER_OPTIONS, ids=str)
+def test_what_else_a_fit_leaves_comes_back(name, options, tmp_path):
+    estimator = public_estimators()[name]()
+    if "warm_start" not in options and "bootstrap" in estimator.get_params():
+        estimator.set_params(bootstrap=True)
+    few = {"n_estimators": 30, "n_committees": 2}
+    accepted = {key: few[key] for key in few if key in estimator.get_params()}
+    model, X = fitted(estimator.set_params(**options, **accepted), mixed=False)
+    orfeon.save(model, tmp_path / "model.orfeon")
+    loaded = orfeon.load(tmp_path / "model.orfeon")
+    assert answers(loaded, X) == answers(model, X)
+    lost = set(vars(model)) - set(vars(loaded))
+    assert lost <= {"_run"}
+    for attribute in ("oob_score_", "oob_decision_function_", "oob_error_curve_"):
+        if hasattr(model, attribute):
+            before, after = getattr(model, attribute), getattr(loaded, attribute)
+            np.testing.assert_array_equal(np.asarray(before), np.asarray(after))
+    if hasattr(model, "permutation_importances_"):
+        assert (
+            loaded.permutation_importances_.per_tree.tobytes()
+            == model.permutation_importances_.per_tree.tobytes()
+        )
+
+
+@pytest.mark.parametrize("name", sorted(public_estimators()))
+def test_an_estimator_that_is_not_fitted_comes_back(name, tmp_path):
+    estimator = public_estimators()[name]()
+    orfeon.save(estimator, tmp_path / "model.orfeon")
+    loaded = orfeon.load(tmp_path / "model.orfeon")
+    assert type(loaded) is type(estimator)
+    assert str(loaded) == str(estimator)
+    assert describe(tmp_path / "model.orfeon")["is_fitted"] is False
