@@ -45,7 +45,8 @@ def server() -> Iterator[str]:
             _wait(psycopg, f"{address}/postgres", process)
             yield address
         finally:
-            process.send_signal(signal.SIGINT)
+            # At once: nothing of it is kept.
+            process.send_signal(signal.SIGQUIT)
             process.wait(timeout=30)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -53,13 +54,13 @@ def server() -> Iterator[str]:
 
 @pytest.fixture
 def database_url(server: str) -> str:
-    """The address of an empty PostgreSQL database."""
+    """An address at which PostgreSQL shows no tables: a schema of its own."""
     import psycopg
 
     name = f"study_{next(_NUMBERS)}"
     with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return f"{server}/{name}"
+        connection.execute(f"CREATE SCHEMA {name}")
+    return f"{server}/postgres?options=-csearch_path%3D{name}"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

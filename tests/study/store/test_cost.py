@@ -32,8 +32,11 @@ def test_a_store_of_many_runs_opens_quickly(tmp_path: Path) -> None:
     path = tmp_path / "results.db"
     with Store(path) as store:
         store.open_study("a", {}).put_many(make_row(str(number)) for number in range(5000))
-    begin = time.perf_counter()
-    with Store(path) as store:
-        assert len(store.study("a").keys()) == 5000
-    # About 0.03 s, looking through the file included.
-    assert time.perf_counter() - begin < 0.5
+    seconds = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        with Store(path) as store:
+            assert len(store.study("a").keys()) == 5000
+        seconds.append(time.perf_counter() - begin)
+    # About 0.03 s, looking through the file included; other work may slow one of three.
+    assert min(seconds) < 0.5

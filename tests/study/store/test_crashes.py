@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has
 
 
 def test_killed_writers_lose_nothing(where: str, tmp_path: Path) -> None:
-    told = run_script("kill_writers.py", where, 20)
+    told = run_script("kill_writers.py", where, 8)
     safe = told["safe"]
     assert len(safe) >= 300
     with Store(where) as store:
@@ -40,7 +40,7 @@ def test_killed_writers_lose_nothing(where: str, tmp_path: Path) -> None:
 
 
 def test_two_processes_write_at_once(where: str) -> None:
-    start = time.time() + 4.0
+    start = time.time() + 3.0
     writers = [
         start_script("write_runs.py", where, name, 150, start)
         for name in ("left", "right", "third")

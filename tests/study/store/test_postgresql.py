@@ -21,7 +21,8 @@ def _sql(url: str, statement: str) -> None:
 
 
 def test_a_connection_that_breaks_is_made_anew(database_url: str) -> None:
-    hang_up = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+    hang_up = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                 WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"""
     with Store(database_url) as store:
         study = store.open_study("a", {})
         assert study.put(make_row("before"))
@@ -76,7 +77,9 @@ def test_a_user_who_may_only_read(database_url: str, server: str) -> None:
         study = store.open_study("a", {})
         study.put(make_row("x"))
     _sql(database_url, "CREATE USER reader PASSWORD 'read'")
-    _sql(database_url, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
+    schema = database_url.rsplit("%3D", 1)[1]
+    _sql(database_url, f"GRANT USAGE ON SCHEMA {schema} TO reader")
+    _sql(database_url, f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO reader")
     reader = database_url.replace(server.rsplit("@", 1)[0], "postgresql://reader:read")
     try:
         with Store(reader, read_only=True) as store:

@@ -16,6 +16,10 @@ from orfeon.study.store.errors import StoreError, store_error
 
 Answer = TypeVar("Answer")
 
+#: What a database can answer with. Names in a damaged file of SQLite may be no text: Python then
+#: fails while it words the error.
+_TROUBLES = (SQLAlchemyError, UnicodeDecodeError)
+
 
 class Database:
     """One connection to a database, for any number of threads.
@@ -66,7 +70,7 @@ class Database:
         self._process = os.getpid()
         try:
             self._connection = engine.connect()
-        except SQLAlchemyError as error:
+        except _TROUBLES as error:
             raise store_error(error, place) from error
         # Also when nobody closes it: SQLite then tidies its side files up.
         self._closer = weakref.finalize(
@@ -93,12 +97,12 @@ class Database:
             self._check_usable(writes)
             try:
                 return self._attempt(work)
-            except DBAPIError as error:
-                if not error.connection_invalidated:
+            except _TROUBLES as error:
+                if not (isinstance(error, DBAPIError) and error.connection_invalidated):
                     raise store_error(error, self.place) from error
             try:
                 return self._attempt(work)
-            except SQLAlchemyError as error:
+            except _TROUBLES as error:
                 raise store_error(error, self.place) from error
 
     def close(self) -> None:

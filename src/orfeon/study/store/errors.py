@@ -76,6 +76,6 @@ def _reason(cause: BaseException) -> str:
     for beginning, reason in _SQLITE.items():
         if name.startswith(beginning):
             return reason
-    if isinstance(cause, sqlite3.Error) and "decode" in str(cause):
+    if isinstance(cause, sqlite3.Error | UnicodeDecodeError) and "decode" in str(cause):
         return _SQLITE["SQLITE_CORRUPT"]
     return " ".join(str(cause).split()).rstrip(".") or type(cause).__name__

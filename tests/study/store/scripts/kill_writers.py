@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import random
+import select
 import signal
 import sys
 import time
@@ -16,25 +17,38 @@ from orfeon.study.store import Store
 
 
 def main(where: str, kills: int) -> None:
-    """Fork a writer, let it write for a while, kill it; again and again."""
+    """Let writers write for a while, and kill them."""
     chance = random.Random(0)
     safe: list[str] = []
-    life = 0
-    # A busy machine may need more lives until enough is written.
-    while life < kills or (len(safe) < 300 and life < 10 * kills):
-        ours, theirs = os.pipe()
-        child = os.fork()
-        if child == 0:
-            _write(where, life, theirs)
-        os.close(theirs)
-        # From before the store is made to long after.
-        time.sleep(chance.uniform(0, 0.15))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        with os.fdopen(ours) as pipe:
-            safe.extend(line.strip() for line in pipe if line.endswith("\n"))
+    # While the store is made.
+    for life in range(kills):
+        _live_and_die(where, life, chance.uniform(0, 0.1), safe)
+    # Until a writer has something to say, and about that long: from before the store is opened
+    # to long after, on a busy machine, too.
+    begin = time.monotonic()
+    _live_and_die(where, kills, None, safe)
+    usual = time.monotonic() - begin
+    life = kills + 1
+    while life < 3 * kills or (len(safe) < 300 and life < 10 * kills):
+        _live_and_die(where, life, chance.uniform(0, 2 * usual), safe)
         life += 1
     json.dump({"safe": safe, "lives": life}, sys.stdout)
+
+
+def _live_and_die(where: str, life: int, seconds: float | None, safe: list[str]) -> None:
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _write(where, life, theirs)
+    os.close(theirs)
+    if seconds is None:
+        select.select([ours], [], [])
+    else:
+        time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with os.fdopen(ours) as pipe:
+        safe.extend(line.strip() for line in pipe if line.endswith("\n"))
 
 
 def _write(where: str, life: int, pipe: int) -> None:
