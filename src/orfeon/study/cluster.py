@@ -96,12 +96,14 @@ def connect(address: str, *, timeout: float = 10.0) -> Iterator[Cluster]:
     distributed = _import_distributed()
     from joblib import parallel_config
 
+    from orfeon.study.cluster_backend import cluster_backend
+
     with _quiet_logs():
         client = _open(distributed, address, timeout)
         try:
             _wait_for_workers(client, address, timeout)
             _compare_versions(client.get_versions(packages=["orfeon", *SHOULD_BE_SAME]), address)
-            with parallel_config(backend="dask", client=client):
+            with parallel_config(backend=cluster_backend(client)):
                 yield Cluster(address, client)
         finally:
             _close(client)
