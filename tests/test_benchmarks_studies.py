@@ -1,0 +1,39 @@
+"""The benchmark of studies measures the same work on both sides, and sees a difference."""
+
+import pytest
+from benchmarks import studies
+from benchmarks.__main__ import main
+
+from orfeon.study.workbench.evaluation import RunKey
+
+
+def test_bare_loops_do_what_the_study_does():
+    plan, evaluation = studies._bench(5)
+    errors = studies.bare_loop(plan, evaluation, 1)
+    assert set(errors) == set(plan.candidates())
+    found = evaluation(RunKey(1, None, "bagging")).result["scores"]
+    assert {name: scores["error"] for name, scores in found.items()} == {
+        name: error for name, error in errors.items() if name.split("@")[0] == "bagging"
+    }
+
+
+def test_the_overhead_is_a_ratio_with_a_target():
+    (found,) = studies.overhead(1, 5)
+    assert found.unit == "ratio"
+    assert 0.2 < found.figure < 5
+    assert found.target.limit == 1.05
+
+
+def test_different_work_is_not_compared(monkeypatch):
+    monkeypatch.setattr(studies, "bare_loop", lambda *given: {"cart": 0.5})
+    with pytest.raises(AssertionError, match="differ on outer fold 0"):
+        studies.overhead(1, 5)
+
+
+def test_a_study_that_is_not_there_has_no_rows(tmp_path):
+    assert studies.stored_rows(tmp_path) == []
+
+
+def test_the_suite_names_its_cases(capsys):
+    assert main(["studies", "--list"]) == 0
+    assert capsys.readouterr().out.split() == ["overhead", "killed", "first", "study"]
