@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from pathlib import Path
 
@@ -54,7 +53,10 @@ def test_nothing_given_shows_the_help_and_is_a_mistake(capsys):
     ("arguments", "message"),
     [
         (["warmpu"], "orfeon: error: there is no command 'warmpu' (did you mean 'warmup'?)."),
-        (["--versoin"], "orfeon: error: there is no option '--versoin' (did you mean '--version'?)."),
+        (
+            ["--versoin"],
+            "orfeon: error: there is no option '--versoin' (did you mean '--version'?).",
+        ),
         (
             ["warmup", "--familly", "trees"],
             "orfeon warmup: error: there is no option '--familly' (did you mean '--family'?).",
@@ -94,13 +96,17 @@ def test_asking_for_the_version_imports_no_command_and_nothing_heavy():
 
 def test_the_version_takes_less_than_three_tenths_of_a_second():
     def seconds() -> float:
-        start = time.perf_counter()
+        # Time of the processor, not of the clock: other work on the machine is no matter.
+        before = os.times()
         subprocess.run(
             [sys.executable, "-m", "orfeon", "--version"], check=True, capture_output=True
         )
-        return time.perf_counter() - start
+        after = os.times()
+        return (after.children_user + after.children_system) - (
+            before.children_user + before.children_system
+        )
 
-    assert min(seconds() for _ in range(5)) < 0.3
+    assert min(seconds() for _ in range(3)) < 0.3
 
 
 # -- exit codes ------------------------------------------------------------------------------------
@@ -319,4 +325,3 @@ def test_standard_output_may_be_closed_or_speak_ascii_only():
             text=True,
         )
         assert (closed.returncode, closed.stderr) == (0, "")
-

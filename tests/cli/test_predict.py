@@ -225,6 +225,21 @@ def test_a_full_disk_is_a_sentence(place):
     assert ended.stderr.startswith("orfeon predict: error: There is no space left on the disk")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of files of Linux")
+def test_a_file_that_cannot_be_written_whole_is_not_left_behind(place, tmp_path):
+    import resource
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "orfeon", "predict", "bag.orfeon", "new.csv",
+         "-o", str(tmp_path / "out.csv")],
+        cwd=place, capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == ("orfeon predict: error: The file would be larger than allowed.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_letters_that_are_not_utf_8_far_down_are_read(place, new_homes, tmp_path, capsys):
     text = new_homes.to_csv(index=False).encode()
     filler = b"".join(b"\n" + line for line in text.splitlines()[1:])

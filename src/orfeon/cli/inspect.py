@@ -18,18 +18,20 @@ from orfeon.errors import UserError
 _DESCRIPTION = """\
 Says what is inside. Which of these it is, is seen from the first bytes, not from the name:
 
-  a model file    what it predicts and from which columns, its members and nodes, size on disk,
-                  parameters, how it did in training, the ten most important attributes
-  a data file     the kind of every column, missing cells, repeated rows, classes (--target)
-  a store         its studies: when they were begun, how many runs are done, how long they took;
-                  a file or an address such as postgresql://host/results
-  methods         the word itself: the methods that 'orfeon fit' and 'orfeon study' know
-  a name          of a data set, as 'orfeon datasets' lists them
+  a model file  what it predicts and from which columns, its members and nodes,
+                size on disk, parameters, how it did in training, the ten most
+                important attributes
+  a data file   the kind of every column, missing cells, repeated rows, and the
+                classes (--target); or the name of a data set ('orfeon datasets')
+  a store       its studies: when they were begun, how many runs are done, how
+                long they took; a file, or postgresql://host/results
+  methods       the word itself: what 'orfeon fit' and 'orfeon study' know
 
 Nothing is changed, and nothing in a file is run.
 """
 
 _EXAMPLES = """\
+orfeon inspect waveform
 orfeon inspect model.orfeon
 orfeon inspect wine.csv --target class
 orfeon inspect orfeon-study/wine/store.db --json

@@ -16,7 +16,7 @@ Exit codes:
   0    done
   1    a defect of orfeon: the message names a file with the traceback
   2    something given is not right: the message says what
-  130  interrupted (Ctrl-C); 143 terminated (SIGTERM)
+  130  interrupted (Ctrl-C); 143 terminated (SIGTERM); 141 nobody reads the output
 """
 
 

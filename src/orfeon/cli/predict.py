@@ -32,7 +32,8 @@ The column 'prediction' holds the class or the number. With --proba there is als
 """
 
 _EXAMPLES = """\
-orfeon predict model.orfeon new.csv
+orfeon fit waveform -o model.orfeon
+orfeon predict model.orfeon waveform:20
 orfeon predict model.orfeon new.csv --id customer --proba -o predictions.csv
 orfeon predict model.orfeon new.parquet -o predictions.parquet
 cat new.csv | orfeon predict model.orfeon - --format jsonl | head

@@ -30,9 +30,10 @@ orfeon.prune() takes scikit-learn's forests as they are.
 """
 
 _EXAMPLES = """\
-orfeon prune bag.orfeon train.csv -o small.orfeon
+orfeon fit waveform --method bagging -o bag.orfeon
+orfeon prune bag.orfeon waveform -o small.orfeon
 orfeon prune bag.orfeon train.csv --keep 21 --test test.csv -o small.orfeon
-orfeon prune forest.orfeon train.csv --rule complementarity --keep auto -o small.orfeon
+orfeon prune bag.orfeon train.csv --rule complementarity --keep auto -o auto.orfeon
 """
 
 #: Rows that are predicted to measure the speed.
@@ -52,6 +53,8 @@ def add_parser(subparsers: Any) -> None:
     subparsers : argparse's subparsers
         To add the command to.
     """
+    from orfeon.ordering import RULES
+
     parser = command_parser(
         subparsers, "prune", "keep only the members that matter", _DESCRIPTION, _EXAMPLES
     )
@@ -64,8 +67,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--rule", metavar="NAME",
         help="how members are ordered; default: margin_distance, or reduce_error where numbers "
-        "are predicted. All: boosting_based, clustering, complementarity, individual_error, "
-        "kappa, margin_distance, orientation, random, reduce_error",
+        f"are predicted. All: {', '.join(sorted(RULES))}",
     )  # fmt: skip
     parser.add_argument(
         "--keep", type=_keep, default=0.2, metavar="SIZE",
