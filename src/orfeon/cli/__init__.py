@@ -18,6 +18,8 @@ from orfeon.cli.guard import guarded
 from orfeon.cli.parser import EXIT_CODES, Parser, UsageError
 from orfeon.cli.words import nearest_names
 
+__all__ = ["COMMANDS", "available_commands", "main"]
+
 #: The commands and what they are for. The words stand here so that `orfeon --help` imports none.
 COMMANDS = {
     "study": "compare methods on your data, prune the best, write a report",

@@ -255,7 +255,8 @@ class _Listener:
         self._started = time.perf_counter()
         self._shown = 0.0
         self.n_done = 0
-        display.start(self._budget or 1.0)
+        if self._budget is not None:
+            display.start(self._budget)
 
     def begin(self, n_runs: int | None) -> None:
         if n_runs is not None:

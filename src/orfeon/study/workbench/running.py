@@ -192,8 +192,9 @@ class Running:
     def _run(self, keys: Sequence[RunKey]) -> None:
         if not keys:
             return
-        shown = sorted({key.unit for key in keys})
-        self._heard.running(f"outer fold {', '.join(str(unit + 1) for unit in shown[:3])}")
+        first, last = min(key.unit for key in keys), max(key.unit for key in keys)
+        folds = f"fold {first + 1}" if first == last else f"folds {first + 1} to {last + 1}"
+        self._heard.running(f"outer {folds}")
         results = run_all(
             self.evaluation, keys, n_jobs=self.n_workers, cluster=self.cluster,
             name=lambda key: key.text,

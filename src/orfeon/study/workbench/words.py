@@ -97,7 +97,7 @@ def verdict(outcome: StudyOutcome) -> list[str]:
         and candidate.p_versus_best >= _LEVEL
     ]
     if alike:
-        shown = ", ".join(alike[:6]) + (f" and {len(alike) - 6} more" if len(alike) > 6 else "")
+        shown = "; ".join(alike[:6]) + (f"; and {len(alike) - 6} more" if len(alike) > 6 else "")
         said.append(f"Not told from the best by these data: {shown}.")
     return said + _doubts(outcome)
 
