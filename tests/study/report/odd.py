@@ -85,11 +85,13 @@ def _with_names() -> list[Block]:
 def _with_numbers() -> list[Block]:
     nothing = [math.nan, None, math.inf]
     axis, log = Axis("a"), Axis("b", "log")
+    wide = [Column("a"), *[Column(f"column {i}", "estimate") for i in range(9)]]
     return [
         Table("No rows", "", [Column("a"), Column("b", "estimate")], []),
         Table(
             "No numbers", "", [Column("a"), Column("b", "number")], [["x", None], ["y", math.nan]]
         ),
+        Table("Wide", "", wide, [["x", *[(i, -i, 1e9) for i in range(9)]]]),
         BoxPlot("No series", "", axis, []),
         BoxPlot("No values", "", axis, [Box("a", []), Box("b", nothing)]),
         BoxPlot("One value", "", axis, [Box("a", [3.0]), Box("b", nothing), Box("c", [3.0])]),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import secrets
 from importlib.resources import files
@@ -148,12 +149,14 @@ def _opening(content: Content) -> str:
         f'<div><dt dir="auto">{escape(name)}</dt><dd dir="auto">{escape(value)}</dd></div>'
         for name, value in content.facts
     )
+    # Up to six stand in a row; more in rows of the same length, where there is room.
+    columns = math.ceil(len(content.facts) / math.ceil(max(1, len(content.facts)) / 6))
     warnings = "".join(paragraph_html(text, tag="li") for text in content.warnings)
     return (
         '<section class="opening" id="orfeon-summary">'
         f'<h1 dir="auto">{escape(content.title)}</h1>{subtitle if content.subtitle else ""}'
         f'<div class="summary">{paragraphs_html(content.summary)}</div>'
-        + (f'<dl class="facts">{facts}</dl>' if facts else "")
+        + (f'<dl class="facts" style="--columns:{columns}">{facts}</dl>' if facts else "")
         + (
             '<aside class="warnings" aria-label="Before you rely on this"><h2>Before you rely on '
             f"this</h2><ul>{warnings}</ul></aside>"

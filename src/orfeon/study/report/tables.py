@@ -11,6 +11,8 @@ from orfeon.study.report.texts import escape, shown
 
 #: Tables with more rows scroll in a box of their own height.
 _TALL = 25
+#: Tables with more columns are set closer.
+_WIDE = 7
 #: Letters of a text of which all is shown at once; of longer ones three lines are.
 _LONG = 60
 
@@ -45,11 +47,12 @@ def table_html(table: Table, label: str) -> str:
         _row(table.columns, row, spans, highlight=i in table.highlight)
         for i, row in enumerate(table.rows)
     )
+    wide = ' class="wide"' if len(table.columns) > _WIDE else ""
     tall = " tall" if len(table.rows) > _TALL else ""
     empty = "" if table.rows else '<p class="empty">There is nothing to show here.</p>'
     return (
         f'<div class="scroll{tall}" role="region" tabindex="0" aria-label="{escape(label)}">'
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{empty}"
+        f"<table{wide}><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{empty}"
     )
 
 

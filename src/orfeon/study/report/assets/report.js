@@ -292,22 +292,23 @@
   };
   /** What the report speaks of: a line up from the axis, a ring, and its name at the top. */
   const chosenMarks = (svg, data, at) => {
-    (data.marks || []).forEach((mark, i) => {
-      const x = at.x.at(mark.x),
-        y = at.y.at(mark.y);
-      if (x === null || y === null) return;
-      const text = clip(mark.label, Math.max(x - at.left, at.right - x) - 10, 12, 650);
-      const fits = x + 8 + widthOf(text, 12, 650) <= at.right,
-        row = at.top + 12 + 16 * i;
+    const marks = (data.marks || []).map((mark, i) => ({
+      label: mark.label,
+      x: at.x.at(mark.x),
+      y: at.y.at(mark.y),
+      row: at.top + 12 + 16 * i,
+    }));
+    const placed = marks.filter((mark) => mark.x !== null && mark.y !== null);
+    for (const { x, y, row } of placed) {
       draw(svg, "path", { class: "chosen", d: `M${round(x)} ${at.bottom}V${row - 10}` });
       draw(svg, "circle", { class: "chosen-point", cx: round(x), cy: round(y), r: 5 });
-      draw(
-        svg,
-        "text",
-        { class: "strong halo", x: fits ? x + 7 : x - 7, y: row, "text-anchor": fits ? "start" : "end" },
-        text,
-      );
-    });
+    }
+    for (const { label, x, row } of placed) {
+      const text = clip(label, Math.max(x - at.left, at.right - x) - 10, 12, 650);
+      const fits = x + 8 + widthOf(text, 12, 650) <= at.right;
+      const place = { x: round(fits ? x + 7 : x - 7), y: row, "text-anchor": fits ? "start" : "end" };
+      draw(svg, "text", { class: "strong halo", ...place }, text);
+    }
   };
   /** Few points are marks of their own; thousands are dots of some paths, so that drawing stays fast
    *  and places where many lie are darker. */
@@ -387,7 +388,7 @@
       const ys = order.map((i) => y + ((((i + 1) * 0.618034) % 1) - 0.5) * at.band * 0.56);
       const stats = summary(sorted);
       if (sorted.length > 4) drawBox(at.svg, look, stats, at.scale.at, y, at.band * 0.3);
-      cloud(at.svg, { ...look, symbol: SYMBOLS[0] }, xs, ys, 2.4, true, many);
+      cloud(at.svg, { ...look, symbol: SYMBOLS[0] }, xs, ys, xs.length <= 10 ? 3.2 : 2.4, true, many);
       if (sorted.length)
         draw(at.svg, "path", {
           class: `mean ${look.name}`,
@@ -1150,7 +1151,7 @@
       if (data.shares === "rows" && !isEmpty(data)) viewSwitch(figure);
       return;
     }
-    if (data.size && !isEmpty(data)) figure.legend.append(sizeKey(data));
+    if (data.size && !isEmpty(data)) figure.legend.after(sizeKey(data));
     if (data.series.length < 2 && !data.series.some((part) => part.hidden)) return;
     figure.entries = data.series.map((part, i) => {
       const entry = make(
@@ -1176,14 +1177,14 @@
           figure.shown.fill(value);
           changed(figure);
         });
-        entries.push(button);
+        entries.splice(value ? 0 : 1, 0, button);
       }
     }
     if (data.kind === "boxes") {
       // The names stand beside the boxes already: the buttons are there for those who look for them.
       figure.count = make("summary", {}, "");
       figure.legend.append(make("details", {}, figure.count, make("div", { class: "entries" }, ...entries)));
-    } else figure.legend.prepend(...entries);
+    } else figure.legend.append(...entries);
     changed(figure, true);
   };
   const changed = (figure, silent) => {
@@ -1219,7 +1220,7 @@
   const sizeKey = (data) => {
     const sizes = data.series.flatMap((part) => part.sizes).filter(known),
       say = onAxis(data.size);
-    const key = make("span", { class: "key" }, make("span", {}, `${shorten(data.size.label, 60)}:`));
+    const key = make("div", { class: "key" }, make("span", {}, `${shorten(data.size.label, 60)}:`));
     for (const size of sizes.length ? [least(sizes), greatest(sizes)] : []) {
       const r = radiusOf(size, greatest(sizes), 4);
       const svg = draw(null, "svg", { width: 2 * r + 2, height: 2 * r + 2, "aria-hidden": "true" });
