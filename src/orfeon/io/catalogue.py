@@ -43,6 +43,8 @@ class Entry:
         Raises ValueError when attributes do not go together.
     finish : callable, optional
         Sets what was left out.
+    take_apart, put_together : callable, optional
+        The attributes of an object, and the object of some, where it keeps them in its own way.
     is_estimator : bool
         Whether it has parameters besides.
     attribute : str, optional
@@ -57,6 +59,8 @@ class Entry:
     left_out: frozenset[str] = frozenset()
     check: Callable[[Fields], None] | None = None
     finish: Callable[[Any], None] | None = None
+    take_apart: Callable[[Any], Fields] | None = None
+    put_together: Callable[[Fields], Any] | None = None
     is_estimator: bool = False
     attribute: str = ""
 
@@ -94,6 +98,8 @@ class Entry:
         dict
             By name, sorted.
         """
+        if self.take_apart is not None:
+            return dict(sorted(self.take_apart(thing).items()))
         if self.made == "call":
             return {name: getattr(thing, name) for name in sorted(self.kinds)}
         state = {k: v for k, v in vars(thing).items() if k not in self.left_out}
@@ -159,7 +165,9 @@ class Entry:
         """
         fields = self.checked(fields)
         try:
-            if self.made == "call":
+            if self.put_together is not None:
+                thing = self.put_together(fields)
+            elif self.made == "call":
                 thing = self.kind(**fields)
             else:
                 thing = object.__new__(self.kind)

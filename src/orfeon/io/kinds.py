@@ -76,7 +76,11 @@ def array(
 
 def part(*names: str) -> Kind:
     """An object of one of some classes, all of which are our own."""
-    return Kind(f"a {' or '.join(names)}", lambda v: type(v).__name__ in names)
+
+    def holds(value: Any) -> bool:
+        return type(value).__name__ in names and type(value).__module__.startswith("orfeon.")
+
+    return Kind(f"a {' or '.join(names)}", holds)
 
 
 def every(container: type[Any], item: Kind, at_least: int = 0) -> Kind:

@@ -8,23 +8,48 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from orfeon.io.catalogue import Entry
-from orfeon.io.kinds import anything
+from orfeon.io import scikit_learn_trees as trees
+from orfeon.io.catalogue import Entry, Fields
+from orfeon.io.kinds import Kind, anything, every, whole
 
 _NAMES = "n_features_in_ feature_names_in_ _sklearn_output_config"
 
+_CUT = "kept_ order_ error_curve_"  # what prune() adds
+_CLASSES = "classes_ n_classes_"
+_TREE = "tree_ n_outputs_ max_features_"
+_MEMBERS = f"estimator_ estimator_params estimators_ {_CUT}"
+_BAGGED = (
+    f"{_MEMBERS} estimators_features_ _n_samples _max_samples _max_features _sample_weight _seeds "
+    "oob_score_"
+)
+_FOREST = (
+    f"{_MEMBERS} estimator n_outputs_ _n_samples _sample_weight _n_samples_bootstrap oob_score_"
+)
+
 #: Where an estimator lives, and the attributes that fitting sets.
 _ESTIMATORS = {
+    "AdaBoostClassifier": (
+        "sklearn.ensemble",
+        f"{_MEMBERS} {_CLASSES} estimator_weights_ estimator_errors_",
+    ),
+    "BaggingClassifier": ("sklearn.ensemble", f"{_BAGGED} {_CLASSES} oob_decision_function_"),
+    "BaggingRegressor": ("sklearn.ensemble", f"{_BAGGED} oob_prediction_"),
     "ColumnTransformer": (
         "sklearn.compose",
         "_columns _transformer_to_input_indices _remainder sparse_output_ transformers_ "
         "output_indices_ _transformers_feature_names_out _n_features",
     ),
+    "DecisionTreeClassifier": ("sklearn.tree", f"{_TREE} {_CLASSES}"),
+    "DecisionTreeRegressor": ("sklearn.tree", f"{_TREE} class_weight"),
     "DummyClassifier": (
         "sklearn.dummy",
         "classes_ n_classes_ class_prior_ constant_ n_outputs_ sparse_output_ _strategy",
     ),
     "DummyRegressor": ("sklearn.dummy", "constant_ n_outputs_"),
+    "ExtraTreeClassifier": ("sklearn.tree", f"{_TREE} {_CLASSES}"),
+    "ExtraTreeRegressor": ("sklearn.tree", f"{_TREE} class_weight"),
+    "ExtraTreesClassifier": ("sklearn.ensemble", f"{_FOREST} {_CLASSES} oob_decision_function_"),
+    "ExtraTreesRegressor": ("sklearn.ensemble", f"{_FOREST} class_weight oob_prediction_"),
     "FunctionTransformer": ("sklearn.preprocessing", ""),
     "GaussianNB": (
         "sklearn.naive_bayes",
@@ -34,6 +59,7 @@ _ESTIMATORS = {
         "sklearn.isotonic",
         "increasing_ X_min_ X_max_ X_thresholds_ y_thresholds_",
     ),
+    "LabelEncoder": ("sklearn.preprocessing", "classes_"),
     "LinearRegression": ("sklearn.linear_model", "coef_ intercept_ rank_ singular_"),
     "LogisticRegression": ("sklearn.linear_model", "classes_ coef_ intercept_ n_iter_"),
     "MinMaxScaler": (
@@ -50,12 +76,19 @@ _ESTIMATORS = {
         "_infrequent_enabled categories_ _missing_indices _infrequent_indices "
         "_default_to_infrequent_mappings",
     ),
-    "Pipeline": ("sklearn.pipeline", "kept_ order_ error_curve_"),  # prune() adds them
+    "Pipeline": ("sklearn.pipeline", _CUT),
+    "RandomForestClassifier": ("sklearn.ensemble", f"{_FOREST} {_CLASSES} oob_decision_function_"),
+    "RandomForestRegressor": ("sklearn.ensemble", f"{_FOREST} class_weight oob_prediction_"),
     "Ridge": ("sklearn.linear_model", "coef_ intercept_ n_iter_ solver_"),
     "RidgeCV": ("sklearn.linear_model", "alpha_ best_score_ coef_ intercept_ cv_results_"),
     "RobustScaler": ("sklearn.preprocessing", "center_ scale_"),
     "SimpleImputer": ("sklearn.impute", "_fit_dtype _fill_dtype indicator_ statistics_"),
     "StandardScaler": ("sklearn.preprocessing", "n_samples_seen_ mean_ var_ scale_"),
+    "VotingClassifier": (
+        "sklearn.ensemble",
+        f"le_ classes_ estimators_ named_estimators_ {_CUT}",
+    ),
+    "VotingRegressor": ("sklearn.ensemble", f"estimators_ named_estimators_ {_CUT}"),
 }
 
 
@@ -65,20 +98,43 @@ def _interpolate(regression: Any) -> None:
         regression._build_f(regression.X_thresholds_, regression.y_thresholds_)
 
 
+def _check_tree(fields: Fields) -> None:
+    """A tree is asked without further checks: it must be one of as many attributes."""
+    if "tree_" in fields and fields["tree_"].n_features != fields.get("n_features_in_"):
+        raise ValueError("tree_ must be of n_features_in_ attributes.")
+
+
+def _check_forest(fields: Fields) -> None:
+    """The trees of a forest are asked without further checks, too."""
+    for tree in fields.get("estimators_", ()):
+        if tree.n_features_in_ != fields.get("n_features_in_"):
+            raise ValueError("estimators_ must be of n_features_in_ attributes.")
+
+
 _FINISH: dict[str, Callable[[Any], None]] = {"IsotonicRegression": _interpolate}
 
 
 def entries() -> Iterator[Entry]:
     """The estimators, with what is known of them."""
+    yield trees.entry()
     for name, (home, fitted) in _ESTIMATORS.items():
         names = f"{fitted} {_NAMES}".split()
+        kinds: dict[str, Kind] = dict.fromkeys(names, anything)
+        kinds["n_features_in_"] = whole(1)
+        check = None
+        if "tree_" in kinds:
+            kinds["tree_"], check = trees.TREE, _check_tree
+        if fitted.startswith(_FOREST):
+            kinds["estimators_"] = every(list, trees.ESTIMATOR, at_least=1)
+            check = _check_forest
         yield Entry(
             f"sklearn.{name}",
             home,
             "state",
-            dict.fromkeys(names, anything),
+            kinds,
             optional=frozenset(names),
             left_out=frozenset({"f_", "_metadata_request", "_skl_callbacks"}),
+            check=check,
             finish=_FINISH.get(name),
             is_estimator=True,
             attribute=name,

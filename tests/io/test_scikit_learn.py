@@ -1,0 +1,195 @@
+"""Estimators of scikit-learn within models, and around them."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import ensemble
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.io.mutations import Opened, opened, signed
+
+import orfeon
+from orfeon.io import ModelFileError
+
+
+def frame(X: Any, y: Any) -> Any:
+    table = pd.DataFrame(X[:, :4], columns=list("abcd"))
+    table["colour"] = np.array(["red", "green", "blue"])[y]
+    table.loc[::9, "a"] = np.nan
+    return table
+
+
+COLUMNS = ColumnTransformer(
+    [
+        ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), ["a", "b"]),
+        ("one_hot", OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["colour"]),
+        ("codes", OrdinalEncoder(), ["colour"]),
+    ],
+    remainder="passthrough",
+)
+
+MODELS = [
+    orfeon.BaggingClassifier(GaussianNB(), 4, random_state=0),
+    orfeon.BaggingClassifier(DecisionTreeClassifier(max_depth=3), 4, random_state=0),
+    orfeon.RandomSubspaceClassifier(LogisticRegression(max_iter=300), 3, random_state=0),
+    orfeon.BaggingRegressor(LinearRegression(), 4, random_state=0),
+    orfeon.AdaBoostClassifier(GaussianNB(), 4, random_state=0),
+    orfeon.AdaBoostMHClassifier(DecisionTreeClassifier(max_depth=2), 4, random_state=0),
+    orfeon.AdaBoostR2Regressor(Ridge(), 4, random_state=0),
+    orfeon.FilterBoostClassifier(GaussianNB(), depth=2, random_state=0),
+    orfeon.PoolBoostClassifier([GaussianNB(), orfeon.StumpClassifier()], 4, random_state=0),
+    orfeon.StackingClassifier(
+        [("bayes", GaussianNB()), ("tree", orfeon.CARTClassifier())],
+        final_estimator=LogisticRegression(), random_state=0,
+    ),
+    orfeon.MixtureOfExpertsClassifier(GaussianNB(), n_experts=2, max_iter=3, random_state=0),
+    orfeon.PrunedClassifier(ensemble.RandomForestClassifier(10), random_state=0),
+    orfeon.PrunedRegressor(ensemble.BaggingRegressor(n_estimators=10), random_state=0),
+    orfeon.PrunedClassifier(ensemble.AdaBoostClassifier(n_estimators=8), random_state=0),
+    make_pipeline(StandardScaler(), MinMaxScaler(), RobustScaler(), orfeon.C45Classifier()),
+    ensemble.ExtraTreesRegressor(5, random_state=0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model)[:60])
+def test_estimators_that_are_known_need_no_other_package(model, tmp_path, waveform):
+    X, y = waveform
+    model.fit(X, y)
+    path = tmp_path / "model.orfeon"
+    orfeon.save(model, path)
+    loaded = orfeon.load(path)
+    for name in ("predict", "predict_proba"):
+        if hasattr(model, name):
+            assert getattr(loaded, name)(X).tobytes() == getattr(model, name)(X).tobytes()
+    orfeon.save(loaded, tmp_path / "again.orfeon")
+    assert (tmp_path / "again.orfeon").read_bytes() == path.read_bytes()
+
+
+def test_a_pipeline_with_columns_of_all_kinds_comes_back(tmp_path, waveform):
+    X, y = waveform
+    model = make_pipeline(COLUMNS, orfeon.RandomForestClassifier(5, random_state=0))
+    table = frame(X, y)
+    model.fit(table, y)
+    orfeon.save(model, tmp_path / "model.orfeon")
+    loaded = orfeon.load(tmp_path / "model.orfeon")
+    assert loaded.predict_proba(table).tobytes() == model.predict_proba(table).tobytes()
+    assert loaded[0].get_feature_names_out().tolist() == model[0].get_feature_names_out().tolist()
+
+
+def test_a_pruned_forest_of_scikit_learn_comes_back(tmp_path, waveform):
+    X, y = waveform
+    forest = ensemble.RandomForestClassifier(20, random_state=0).fit(X, y)
+    small = orfeon.prune(forest, X, y, keep=5)
+    orfeon.save(small, tmp_path / "small.orfeon")
+    loaded = orfeon.load(tmp_path / "small.orfeon")
+    assert type(loaded) is ensemble.RandomForestClassifier
+    assert loaded.predict_proba(X).tobytes() == small.predict_proba(X).tobytes()
+    assert loaded.kept_.tolist() == small.kept_.tolist()
+
+
+def test_missing_values_go_the_same_way(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    y = X[:, 0] + (X[:, 1] > 0)
+    X[::3, 0] = np.nan
+    tree = DecisionTreeRegressor(max_depth=5).fit(X, y)
+    orfeon.save(tree, tmp_path / "tree.orfeon")
+    assert orfeon.load(tmp_path / "tree.orfeon").predict(X).tobytes() == tree.predict(X).tobytes()
+
+
+# -- forged trees of scikit-learn, which it would load itself --------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory, waveform):
+    X, _ = waveform
+    path = tmp_path_factory.mktemp("tree") / "tree.orfeon"
+    # So many classes that the tree is large and its arrays are members of their own.
+    orfeon.save(DecisionTreeClassifier(random_state=0).fit(X, np.arange(len(X)) % 140), path)
+    return path.read_bytes()
+
+
+def change(forged: Opened, name: str, at: int, value: float) -> None:
+    (fields,) = (
+        one["fields"] for one in forged.content["objects"] if one["class"] == "sklearn.Tree"
+    )
+    index = fields[name]["array"]
+    entries = np.frombuffer(forged.arrays[index], forged.content["arrays"][index][0]).copy()
+    entries[at] = value
+    forged.arrays[index] = entries.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("left_child", 10**6, "a child is not after its parent, or out of bounds"),
+        ("left_child", 0, "a child is not after its parent, or out of bounds"),
+        ("right_child", 1, "a node has not one parent"),
+        ("left_child", -1, "a leaf has a child"),
+        ("feature", 21, "a node tests an attribute that is not"),
+        ("feature", -2, "a node tests an attribute that is not"),
+        ("threshold", np.nan, "a threshold, or a branch of missing values, is none"),
+    ],
+)
+def test_a_tree_that_leads_astray_is_refused(tree, tmp_path, name, value, message):
+    forged = opened(tree, tmp_path)
+    change(forged, name, 0, value)
+    (tmp_path / "forged.orfeon").write_bytes(signed(forged, tmp_path))
+    with pytest.raises(ModelFileError, match=message):
+        orfeon.load(tmp_path / "forged.orfeon")
+
+
+def test_a_tree_of_more_attributes_than_its_estimator_is_refused(tree, tmp_path):
+    forged = opened(tree, tmp_path)
+    forged.content["objects"][-1]["fields"]["n_features_in_"] = 3
+    (tmp_path / "forged.orfeon").write_bytes(signed(forged, tmp_path))
+    with pytest.raises(ModelFileError, match="tree_ must be of n_features_in_ attributes"):
+        orfeon.load(tmp_path / "forged.orfeon")
+
+
+# -- others, through skops -------------------------------------------------------------------------
+
+
+def test_without_skops_the_estimator_and_the_extra_are_named(tmp_path, waveform, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    bag = orfeon.BaggingClassifier(KNeighborsClassifier(), 2, random_state=0).fit(*waveform)
+    with pytest.raises(
+        ModelFileError, match=r'KNeighborsClassifier.*pip install "orfeon\[skops\]"'
+    ):
+        orfeon.save(bag, tmp_path / "bag.orfeon")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_with_skops_others_come_back(tmp_path, waveform):
+    pytest.importorskip("skops")
+    X, y = waveform
+    bag = orfeon.BaggingClassifier(KNeighborsClassifier(), 2, random_state=0).fit(X, y)
+    orfeon.save(bag, tmp_path / "bag.orfeon")
+    loaded = orfeon.load(tmp_path / "bag.orfeon")
+    assert loaded.predict_proba(X).tobytes() == bag.predict_proba(X).tobytes()
+
+
+def test_what_skops_does_not_trust_is_not_saved(tmp_path, waveform):
+    pytest.importorskip("skops")
+    X, y = waveform
+    model = ensemble.HistGradientBoostingClassifier(max_iter=2).fit(X, y)
+    bag = orfeon.BaggingClassifier(model, 2, random_state=0).fit(X, y)
+    with pytest.raises(ModelFileError, match="which skops would not load again"):
+        orfeon.save(bag, tmp_path / "bag.orfeon")
