@@ -258,10 +258,10 @@ class _Listener:
         if self._budget is not None:
             display.start(self._budget)
 
-    def begin(self, n_runs: int | None) -> None:
+    def begin(self, n_runs: int | None, n_stored: int = 0) -> None:
         if n_runs is not None:
             self._budget = None
-            self._display.start(n_runs)
+            self._display.start(n_runs, n_stored)
 
     def running(self, what: str) -> None:
         self._display.running([what])

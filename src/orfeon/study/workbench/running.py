@@ -25,8 +25,8 @@ _GRACE = 0.2
 class Listener(Protocol):
     """Whoever wants to hear how a study goes."""
 
-    def begin(self, n_runs: int | None) -> None:
-        """How many runs there will be, if that is known."""
+    def begin(self, n_runs: int | None, n_stored: int = 0) -> None:
+        """How many runs there will be, if that is known, and how many of them are there."""
 
     def running(self, what: str) -> None:
         """What runs now."""
@@ -47,8 +47,8 @@ class Silence:
     >>> Silence().note("not heard")
     """
 
-    def begin(self, n_runs: int | None) -> None:
-        """How many runs there will be, if that is known."""
+    def begin(self, n_runs: int | None, n_stored: int = 0) -> None:
+        """How many runs there will be, if that is known, and how many of them are there."""
 
     def running(self, what: str) -> None:
         """What runs now."""

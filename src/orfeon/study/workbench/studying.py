@@ -276,10 +276,11 @@ class _Bench:
             self.plan, evaluation, self.study, self.n_workers, self.cluster, self.heard
         )
         step = self.plan.n_folds if self.plan.design == "cv" else 1
-        per_unit = len(unit_keys(self.plan, 0))
         if extent.repetitions is not None and extent.budget is None:
             n_units = max(extent.repetitions * step, _LEAST)
-            self.heard.begin(n_units * per_unit)
+            stored = self.study.keys()
+            wanted = [key for unit in range(n_units) for key in unit_keys(self.plan, unit)]
+            self.heard.begin(len(wanted), sum(key.text in stored for key in wanted))
             running.units(range(n_units))
             return n_units
         name = f"outer folds within {extent.budget:g} s"
