@@ -14,7 +14,6 @@ import numpy as np
 
 from orfeon.study.report._checks import Number
 from orfeon.study.report.chart_types import (
-    Axis,
     BarChart,
     BoxPlot,
     Chart,
@@ -23,6 +22,7 @@ from orfeon.study.report.chart_types import (
     ScatterPlot,
 )
 from orfeon.study.report.content_types import Cell, Column, Table
+from orfeon.study.report.series_types import Axis
 from orfeon.study.report.texts import axis_decimals
 
 #: Rows and columns that a reader can still follow.

@@ -16,20 +16,14 @@ from typing import Any, Literal
 
 from orfeon.study.report._checks import Number, check_choice, numbers, set_plain
 from orfeon.study.report.chart_types import (
-    Axis,
     BarChart,
-    Bars,
-    Box,
     BoxPlot,
     Chart,
-    Line,
     LineChart,
-    Mark,
     Matrix,
-    Points,
-    Reference,
     ScatterPlot,
 )
+from orfeon.study.report.series_types import Axis, Bars, Box, Line, Mark, Points, Reference
 
 __all__ = [
     "Axis",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from orfeon.study.report.chart_types import Axis, BarChart, BoxPlot, Chart, LineChart, ScatterPlot
+from orfeon.study.report.chart_types import BarChart, BoxPlot, Chart, LineChart, ScatterPlot
+from orfeon.study.report.series_types import Axis
 from orfeon.study.report.texts import axis_decimals
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from orfeon.study.report.chart_types import Axis
+from orfeon.study.report.series_types import Axis
 
 #: What stands where there is no number.
 MISSING = "–"  # noqa: RUF001 (a dash, not a minus)
