@@ -147,12 +147,9 @@ def _rule(given: str | None, saved: SavedModel) -> str:
 
 def _labelled(saved: SavedModel, data: str, target: str | None) -> tuple[Any, Any]:
     table = read_table(data)
-    return saved.labelled(table.frame, target or (table.target if _knows(saved) else None))
-
-
-def _knows(saved: SavedModel) -> bool:
-    """Whether the target of a named data set must be told: the model knows its own."""
-    return saved.preparation is None
+    # A model with a preparation knows its target; one without may learn it from a data set's name.
+    known = table.target if saved.preparation is None else None
+    return saved.labelled(table.frame, target or known)
 
 
 def _pruned(saved: SavedModel, X: Any, y: Any, rule: str, options: argparse.Namespace) -> Any:

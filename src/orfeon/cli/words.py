@@ -6,9 +6,6 @@ import difflib
 import unicodedata
 from collections.abc import Iterable
 
-#: Characters of a name that a message shows at most.
-_LONGEST = 80
-
 
 def nearest_names(name: str, names: Iterable[str], n: int = 3) -> str:
     """What to add to a message that a name is not known.
