@@ -20,6 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from tests.io.mutations import DAMAGE, FORGERY, Rng, opened, signed
 
 import orfeon
@@ -154,6 +157,8 @@ def specimens(folder: Path) -> list[Specimen]:
         (orfeon.CostCascadeClassifier(pair, random_state=0), X, y),
         (orfeon.MixtureOfExpertsClassifier(n_experts=2, max_iter=5, random_state=0), mixed, y),
         (orfeon.ParallelPerceptronClassifier(max_iter=5, random_state=0), mixed, y),
+        (RandomForestClassifier(3, random_state=0), X, y),
+        (make_pipeline(StandardScaler(), orfeon.StumpClassifier()), X, y),
         (orfeon.FilterBoostClassifier(depth=2, random_state=0), X, y),
     ]
     found = []

@@ -215,6 +215,35 @@ def test_objects_hold_only_those_before_them(forest, tmp_path):
     refuse(forged, tmp_path, f"object {at} is not there, or comes later")
 
 
+def test_a_small_file_does_not_keep_the_reader_busy(forest, tmp_path):
+    """Thousands of forests of the same arrays, each of which would be checked; and deep chains."""
+    forged = opened(forest, tmp_path)
+    whole = next(one for one in forged.content["objects"] if one["class"] == "Forest")
+    forged.content["objects"] = [whole] * 20_000
+    forged.content["model"] = {"object": 0}
+    refuse(forged, tmp_path, "its arrays are used too often")
+    chain = [{"class": "BaggingClassifier", "fields": {"estimator": None}}]
+    chain += [
+        {"class": "BaggingClassifier", "fields": {"estimator": {"object": at}}} for at in range(99)
+    ]
+    forged.content["objects"] = chain
+    refuse(forged, tmp_path, "objects are more than 50 deep")
+
+
+def test_a_chain_that_doubles_at_each_step_is_described_at_once(forest, tmp_path):
+    forged = opened(forest, tmp_path)
+    objects = [{"class": "CARTClassifier", "fields": {}}]
+    for at in range(45):
+        steps = [{"tuple": [name, {"object": at}]} for name in ("a", "b")]
+        objects.append({"class": "sklearn.Pipeline", "fields": {"steps": steps}})
+    forged.content["objects"], forged.content["arrays"] = objects, []
+    forged.content["model"] = {"object": 45}
+    forged.arrays.clear()
+    (tmp_path / "forged.orfeon").write_bytes(signed(forged, tmp_path))
+    found = orfeon.io.describe(tmp_path / "forged.orfeon")
+    assert found["parameters"]["steps"] == "[('a', Pipeline(...)), ('b', Pipeline(...))]"
+
+
 def test_a_parameter_that_an_older_orfeon_did_not_have_has_its_default(forest, tmp_path):
     forged = opened(forest, tmp_path)
     fields = fields_of(forged, "RandomForestClassifier")

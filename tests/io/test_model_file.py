@@ -167,6 +167,7 @@ def test_a_bare_forest_can_be_saved(bag, tmp_path, waveform):
     X, _ = waveform
     loaded = round_trip(bag.members_, tmp_path)
     assert loaded.votes(X).tobytes() == bag.members_.votes(X).tobytes()
+    assert describe(tmp_path / "model.orfeon")["parameters"] == {}
 
 
 def test_caches_are_not_saved(bag, tmp_path, waveform):
@@ -354,6 +355,22 @@ def test_what_holds_itself_is_refused(tmp_path):
     loop.append(loop)
     with pytest.raises(ModelFileError, match="more than 40 deep"):
         orfeon.save(orfeon.CARTClassifier(class_weight=loop), tmp_path / "model.orfeon")
+
+
+def test_many_estimators_within_each_other_are_refused(tmp_path):
+    model = orfeon.BaggingClassifier()
+    for _ in range(60):
+        model = orfeon.BaggingClassifier(model)
+    with pytest.raises(ModelFileError, match="objects more than 50 deep"):
+        orfeon.save(model, tmp_path / "model.orfeon")
+
+
+def test_a_folder_of_pickles_is_not_saved_with_a_pipeline(tmp_path):
+    from sklearn.pipeline import Pipeline
+
+    model = Pipeline([("tree", orfeon.CARTClassifier())], memory=str(tmp_path))
+    with pytest.raises(ModelFileError, match=r"Pipeline\.memory must be nothing"):
+        orfeon.save(model, tmp_path / "model.orfeon")
 
 
 def test_a_model_that_does_not_hold_together_is_not_saved(bag, tmp_path):

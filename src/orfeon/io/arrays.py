@@ -137,9 +137,12 @@ class Shape(NamedTuple):
         ndarray
             Aligned, in the byte order of the machine.
         """
-        array: npt.NDArray[Any] = np.ndarray(
-            self.shape, self.dtype, buffer=entries if self.n_bytes else None, order=self.order
-        )
+        try:
+            array: npt.NDArray[Any] = np.ndarray(
+                self.shape, self.dtype, buffer=entries if self.n_bytes else None, order=self.order
+            )
+        except (TypeError, ValueError) as error:
+            raise ModelFileError(f"an array of shape {self.shape} cannot be: {error}") from error
         if not array.dtype.isnative and self.dtype != NODE:
             return array.astype(array.dtype.newbyteorder("="))
         return array if array.flags.aligned else array.copy(order=self.order)

@@ -15,9 +15,13 @@ from dataclasses import fields as dataclass_fields
 from typing import Any, Literal
 
 from orfeon.io.errors import ModelFileError
-from orfeon.io.kinds import Kind, anything
+from orfeon.io.kinds import Kind, anything, either, integer, none
 
 Fields = dict[str, Any]
+
+#: Parameters that must not be anything: a folder of pickles is no memory for a pipeline that came
+#: in a file, and nobody has as many processors.
+_PARAMETERS = {"memory": none, "n_jobs": either(none, integer(-(2**12), 2**12))}
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,7 @@ class Entry:
             if absent:
                 raise ModelFileError(f"{self.name} lacks its attribute {min(absent)}.")
         for name, value in fields.items():
-            kind = anything if name in self.parameters else self.kinds[name]
+            kind = self.kinds[name] if name in self.kinds else _PARAMETERS.get(name, anything)
             if not kind.holds(value):
                 raise ModelFileError(f"{self.name}.{name} must be {kind.words}.")
         self._check_together(fields)

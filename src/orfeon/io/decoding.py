@@ -31,6 +31,8 @@ class Decoder:
         The arrays that are members of their own.
     foreign : list
         Estimators of other packages.
+    n_bytes : int, default=0
+        Bytes of the file.
 
     Examples
     --------
@@ -43,7 +45,12 @@ class Decoder:
     orfeon.io.errors.ModelFileError: object 0 is not there, or comes later.
     """
 
-    def __init__(self, arrays: list[npt.NDArray[Any]], foreign: list[Any]) -> None:
+    def __init__(
+        self, arrays: list[npt.NDArray[Any]], foreign: list[Any], n_bytes: int = 0
+    ) -> None:
+        self._free = limits.MAX_USES * n_bytes + limits.FREE_USES
+        self._nesting: list[int] = []
+        self._deepest = 0
         self._held: dict[str, list[Any]] = {"object": [], "array": arrays, "foreign": foreign}
         self._makers: dict[str, Callable[[Any, int], Any]] = {
             "tuple": lambda given, depth: tuple(self._items(given, depth)),
@@ -84,7 +91,11 @@ class Decoder:
             entry = entry_named(one["class"])
             if type(one["fields"]) is not dict:
                 raise ModelFileError(f"the fields of a {entry.name} must be named.")
+            self._deepest = 0
             fields = {name: self.decode(value) for name, value in one["fields"].items()}
+            if self._deepest >= limits.MAX_NESTING:
+                raise ModelFileError(f"objects are more than {limits.MAX_NESTING} deep.")
+            self._nesting.append(self._deepest + 1)
             self._held["object"].append(entry.build(fields))
         return self._held["object"]
 
@@ -131,6 +142,12 @@ class Decoder:
         held = self._held[name]
         if type(at) is not int or not 0 <= at < len(held):
             raise ModelFileError(f"{name} {str(at)[:40]} is not there, or comes later.")
+        if name == "object":
+            self._deepest = max(self._deepest, self._nesting[at])
+        elif name == "array":
+            self._free -= held[at].nbytes
+            if self._free < 0:
+                raise ModelFileError("its arrays are used too often.")
         return held[at]
 
     def _items(self, given: Any, depth: int) -> list[Any]:
@@ -202,7 +219,10 @@ class Decoder:
         shape, items = self._shaped(given, depth)
         if any(type(item) is not str for item in items):
             raise ModelFileError("an array of texts holds something else.")
-        return np.array(items, dtype=np.dtypes.StringDType()).reshape(shape)
+        kind = getattr(np.dtypes, "StringDType", None)
+        if kind is None:
+            raise ModelFileError("it has texts of any length, which need NumPy 2.")
+        return np.array(items, dtype=kind()).reshape(shape)
 
     def _shaped(self, given: Any, depth: int) -> tuple[tuple[int, ...], list[Any]]:
         if type(given) is not list or len(given) != 2 or type(given[0]) is not list:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
+
 from orfeon.forest import Forest
 from orfeon.io.limits import VERSION
 from orfeon.io.model_file import Path, read_parts
+
+#: Items of a list that are shown.
+_MOST = 8
 
 
 def describe(path: Path) -> dict[str, Any]:
@@ -64,20 +69,30 @@ def describe(path: Path) -> dict[str, Any]:
 
 def _parameters(model: Any) -> dict[str, str]:
     """Parameters that are not the defaults of the class."""
-    defaults = type(model)().get_params(deep=False) if _has_defaults(model) else {}
-    return {
-        name: repr(value)
-        for name, value in sorted(model.get_params(deep=False).items())
-        if name not in defaults or repr(value) != repr(defaults[name])
-    }
-
-
-def _has_defaults(model: Any) -> bool:
+    if not hasattr(model, "get_params"):
+        return {}
+    given = {name: _shown(value) for name, value in model.get_params(deep=False).items()}
     try:
-        type(model)()
+        defaults = type(model)().get_params(deep=False)
     except TypeError:  # some parameters have none
-        return False
-    return True
+        defaults = {}
+    shown = {name: _shown(value) for name, value in defaults.items()}
+    return {name: text for name, text in sorted(given.items()) if text != shown.get(name)}
+
+
+def _shown(value: Any, depth: int = 0) -> str:
+    """A value in few words, however much it holds."""
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return f"{type(value).__name__}(...)"
+    if isinstance(value, list | tuple) and depth < 3:
+        some = [_shown(one, depth + 1) for one in value[:_MOST]]
+        inside = ", ".join([*some, "..."] if len(value) > _MOST else some)
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    is_array = isinstance(value, np.ndarray)
+    if is_array or isinstance(value, list | tuple | dict | set | frozenset):
+        return f"<{type(value).__name__} of {np.size(value) if is_array else len(value)}>"
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:197]}..."
 
 
 def _listed(values: Any) -> list[Any] | None:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.io import limits, randomness
-from orfeon.io.arrays import Shape, is_plain, small_array, strings_of
+from orfeon.io.arrays import is_plain, small_array, strings_of
 from orfeon.io.catalogue import entry_of
 from orfeon.io.errors import ModelFileError
 
@@ -143,6 +143,8 @@ class Encoder:
             return self._known[id(thing)]
         if id(thing) in self._open:
             raise self._refusal("holds itself")
+        if len(self._open) >= limits.MAX_NESTING:
+            raise self._refusal(f"has objects more than {limits.MAX_NESTING} deep")
         entry = entry_of(thing)
         if entry is None:
             return self._foreign(thing)
@@ -187,19 +189,3 @@ def _bunch() -> type[Any]:
 
 
 _CONTAINERS = {list, tuple, dict, set, frozenset, _bunch()}
-
-
-def shapes_of(arrays: list[npt.NDArray[Any]]) -> list[Shape]:
-    """What each of some arrays is when it is written.
-
-    Parameters
-    ----------
-    arrays : list of ndarray
-        The arrays.
-
-    Returns
-    -------
-    list of Shape
-        One for each.
-    """
-    return [Shape.of(array) for array in arrays]

@@ -43,6 +43,16 @@ def whole(low: int, high: int = 2**63 - 1) -> Kind:
     return Kind(words, lambda v: type(v) is int and low <= v <= high)
 
 
+def integer(low: int, high: int) -> Kind:
+    """A whole number in a range; NumPy's own kind too."""
+
+    def holds(value: Any) -> bool:
+        is_whole = type(value) is int or isinstance(value, np.integer)
+        return is_whole and low <= int(value) <= high
+
+    return Kind(f"a whole number from {low} to {high}", holds)
+
+
 def number(low: float = -math.inf, high: float = math.inf) -> Kind:
     """A finite number in a range; NumPy's own kind too."""
 

@@ -13,6 +13,11 @@ MAX_DOCUMENT = 64 * 2**20
 MAX_OBJECTS = 1_000_000
 #: Lists within lists, and so on.
 MAX_DEPTH = 40
+#: Estimators within estimators.
+MAX_NESTING = 50
+#: How often arrays may be used by several objects, as a multiple of the file, and in bytes besides:
+#: each use is checked, and a small file must not keep the reader busy for long.
+MAX_USES, FREE_USES = 8, 2**27
 #: Dimensions of an array, and entries along one of them.
 MAX_DIMENSIONS = 16
 MAX_LENGTH = 2**40

@@ -232,7 +232,9 @@ def read_parts(path: Path, *, memory_map: bool = False) -> Parts:
         preparation = content["preparation"]
         if preparation is not None and type(preparation) is not dict:
             raise ModelFileError("its preparation is no dict.")
-        decoder = Decoder(_read_arrays(archive, content), _read_foreign(archive, content))
+        decoder = Decoder(
+            _read_arrays(archive, content), _read_foreign(archive, content), archive.n_bytes
+        )
         try:
             objects = decoder.read_objects(content["objects"])
             model = decoder.decode(content["model"])
