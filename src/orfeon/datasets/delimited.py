@@ -17,7 +17,7 @@ from orfeon.datasets.dialect import (
     encoding_of,
     fallback_encoding,
 )
-from orfeon.datasets.memory import available_memory, readable_size
+from orfeon.datasets.memory import available_memory, give_back, readable_size
 from orfeon.datasets.records import UnclosedQuoteError, record_pieces
 from orfeon.datasets.sources import Source, text_stream
 from orfeon.errors import UserError
@@ -189,7 +189,11 @@ def _whole(source: Source, dialect: Dialect) -> Any:
     if first is None:
         return _empty(dialect)
     del piece
-    return _joined(source, dialect, pieces) if pieces else first
+    if not pieces:
+        return first
+    frame = _joined(source, dialect, pieces)
+    give_back()
+    return frame
 
 
 def _size(columns: Columns) -> float:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -39,15 +42,29 @@ def _of_the_machine() -> int | None:
 def _of_the_container() -> int | None:
     """What a control group leaves, where the process is in one with a limit."""
     folder = Path("/sys/fs/cgroup")
-    for limit, used in (
-        (folder / "memory.max", folder / "memory.current"),
-        (folder / "memory/memory.limit_in_bytes", folder / "memory/memory.usage_in_bytes"),
-    ):
-        try:
-            return max(int(limit.read_text()) - int(used.read_text()), 0)
-        except (OSError, ValueError):  # "max" is no limit
-            continue
-    return None
+    try:
+        limit = int((folder / "memory.max").read_text())  # "max" is no limit
+        used = int((folder / "memory.current").read_text())
+        lines = (folder / "memory.stat").read_text().splitlines()
+    except (OSError, ValueError):
+        return None
+    # Pages of files that were read count as used, and are given up when they are needed.
+    files = next((int(line.split()[1]) for line in lines if line.startswith("inactive_file ")), 0)
+    return max(limit - used + files, 0)
+
+
+def give_back() -> None:
+    """Give memory that is free again back to the system, where that can be asked for.
+
+    Reading a large file piece by piece leaves many small gaps: a third of the memory in use.
+
+    Examples
+    --------
+    >>> give_back()
+    """
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # a C library other than that of GNU
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def readable_size(n_bytes: float) -> str:

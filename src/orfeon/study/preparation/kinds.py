@@ -121,7 +121,7 @@ def _is_long_list_of_names(series: Any) -> bool:
 
 def _kind_of_many_words(series: Any) -> ColumnKind:
     """The kind of a long column of names, without a list of all of them."""
-    n_distinct, n_missing = int(series.nunique()), int(series.isna().sum())
+    n_distinct, n_missing = _n_distinct(series), int(series.isna().sum())
     part = series.iloc[:: len(series) // LOOK].dropna()
     _, values = distinct(part)
     share = n_distinct / (len(series) - n_missing)
@@ -129,6 +129,17 @@ def _kind_of_many_words(series: Any) -> ColumnKind:
     examples = tuple(as_text(value)[:60] for value in values[:5])
     reason = f"{share:.0%} of its values are different"
     return ColumnKind(kind, reason, None, n_missing, n_distinct, examples)
+
+
+def _n_distinct(series: Any) -> int:
+    """Different words, counted by their 64-bit hashes, a part of the rows at a time."""
+    import pandas
+
+    parts = [series.iloc[i : i + LOOK].dropna() for i in range(0, len(series), LOOK)]
+    hashes = [
+        pandas.util.hash_array(part.to_numpy(dtype=object), categorize=False) for part in parts
+    ]
+    return int(np.unique(np.concatenate(hashes)).size)
 
 
 def _kind_of_numbers(name: str, found: Floats, series: Any) -> ColumnKind:

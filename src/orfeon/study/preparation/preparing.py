@@ -14,7 +14,7 @@ from orfeon.study.preparation.columns import MAX_LEVELS, ColumnPlan, plan_column
 from orfeon.study.preparation.frames import clean_frame, find_column, listed
 from orfeon.study.preparation.preparation import Preparation
 from orfeon.study.preparation.profile import ColumnProfile, Profile, profile_clean
-from orfeon.study.preparation.target import MIN_ROWS, Task, decide_target
+from orfeon.study.preparation.target import MIN_ROWS, Target, Task, decide_target
 
 #: Kinds of columns that are left out, and how a note says so.
 _LEFT_OUT = {
@@ -99,8 +99,8 @@ def prepare(
     >>> import pandas
     >>> from orfeon.study.preparation import prepare
     >>> frame = pandas.DataFrame({
-    ...     "id": range(20), "sex": ["f", "m", "m", "f"] * 5, "age": [20 + i / 2 for i in range(20)],
-    ...     "ill": [0, 1] * 10,
+    ...     "id": range(20), "sex": ["f", "m", "m", "f"] * 5, "ill": [0, 1] * 10,
+    ...     "age": [20 + i / 2 for i in range(20)],
     ... })
     >>> prepared = prepare(frame, "ill")
     >>> list(prepared.X.columns), prepared.task
@@ -128,7 +128,7 @@ def prepare(
     planned, more = _plan(table, columns, kept)
     X, plans, same = _without_copies(table, planned, kept)
     notes += more + same + _notes_on_cells(X, plans, profile, table)
-    notes += _notes_on_the_answer(X, y, decided.task)
+    notes += _notes_on_the_answer(X, y, decided, profile)
     if not plans:
         raise UserError(f"No attribute is left to predict {name!r} from. " + " ".join(notes[-3:]))
     if profile.n_duplicates:
@@ -267,24 +267,20 @@ def _notes_on_cells(
     return notes
 
 
-def _notes_on_the_answer(X: Any, y: npt.NDArray[Any], task: str) -> list[str]:
+def _notes_on_the_answer(
+    X: Any, y: npt.NDArray[Any], target: Target, profile: Profile
+) -> list[str]:
     """Attributes that say the target in every row: they may not be known beforehand."""
     import pandas
 
-    if task == "classification":
-        answer, classes = pandas.factorize(y)
-        telling = [
-            name
-            for name in X.columns
-            if X[name].nunique() == len(classes)
-            and bool((pandas.factorize(X[name])[0] == answer).all())
-        ]
+    if target.task == "classification":
+        n_classes = len(target.classes)
+        same = [c.name for c in profile.columns if c.n_distinct == n_classes and c.name in X]
+        answer = pandas.factorize(y)[0] if same else y
+        telling = [name for name in same if np.array_equal(pandas.factorize(X[name])[0], answer)]
     else:
-        telling = [
-            name
-            for name in X.columns
-            if X[name].dtype == np.float64 and bool((X[name].to_numpy() == y).all())
-        ]
+        numbers = [name for name in X if X[name].dtype == np.float64]
+        telling = [name for name in numbers if np.array_equal(X[name].to_numpy(), y)]
     if not telling:
         return []
     return [
