@@ -274,6 +274,8 @@ def _list_tables(options: argparse.Namespace) -> int:
 def _what_is_quick(found: Reproduction) -> str:
     from orfeon.study.reproducing.plan import QUICK_MEMBERS
 
+    if found.protocol.quick_note:
+        return found.protocol.quick_note
     if found.protocol.quick_datasets:
         return "a few repetitions on small data sets"
     return f"ensembles of at most {QUICK_MEMBERS} members"

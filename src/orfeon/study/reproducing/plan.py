@@ -171,7 +171,7 @@ def _wanted_runs(
 ) -> list[tuple[Run, tuple[Cell, ...]]]:
     """The fits that fill cells asked for, and these cells."""
     found = []
-    for whole in protocol.runs:
+    for whole in (protocol.quick_runs if quick else ()) or protocol.runs:
         run = whole.at_most(QUICK_MEMBERS) if quick else whole
         wanted = tuple(
             cell for cell in run.cells if cell.table == protocol.source and cell.method in methods

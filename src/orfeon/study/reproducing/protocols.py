@@ -23,6 +23,7 @@ from orfeon.study.reproducing.perceptron_conclusions import (
     selection_conclusions,
 )
 from orfeon.study.reproducing.perceptrons import BOOSTED, FILES, PLAIN, POSITIVE_CLASSES
+from orfeon.study.reproducing.recarey import RECAREY
 from orfeon.study.reproducing.runs import Build, Cell, Protocol, Results, Run, error_percent
 from orfeon.study.reproducing.significance import Tested
 from orfeon.study.reproducing.timed import (
@@ -283,6 +284,7 @@ PROTOCOLS = {
             compare=compare_ordering, conclude=seconds_beside,
             title="seconds to order members, as ratios and growth",
         ),
+        *RECAREY,
     )
 }  # fmt: skip
 

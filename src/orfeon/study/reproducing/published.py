@@ -25,6 +25,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import NamedTuple
 
+from orfeon.study.reproducing.recarey_doubts import recarey_doubts
+
 #: The measure of most tables; the others are those of `orfeon.study.reproducing.fold_outcome`.
 ERROR = "error"
 
@@ -254,6 +256,7 @@ def published_cells(table: str) -> list[PublishedCell]:
     source = _source(table)
     rows = read_rows(table)
     facts = {(*_place(row), row["metric"]): row["value"] for row in rows}
+    contradicted = recarey_doubts(table, rows)
     return [
         PublishedCell(
             table, row["dataset"], row["method"], read_config(row["config"]),
@@ -264,7 +267,8 @@ def published_cells(table: str) -> list[PublishedCell]:
             metric=_METRICS[row["metric"]].name,
             n_folds=source.n_folds,
             doubt=_DOUBTS.get(
-                (table, row["dataset"], row["method"], _METRICS[row["metric"]].name)
+                (table, row["dataset"], row["method"], _METRICS[row["metric"]].name),
+                contradicted.get((row["method"], row["config"], row["metric"])),
             ),
         )
         for row in rows if row["metric"] in _METRICS

@@ -180,7 +180,8 @@ class _Worker:
         protocol = PROTOCOLS[self.table]
         digest = dict(self.digests)[ticket.dataset]
         problem = _problem(self.table, ticket.dataset, self.folder, digest)
-        (whole,) = [run for run in protocol.runs if run.name == ticket.run]
+        known = (*protocol.runs, *protocol.quick_runs)
+        (whole,) = [run for run in known if run.name == ticket.run]
         run = whole.at_most(ticket.members)
         fit = Fit(protocol, problem, ticket.split, run, run.cells)
         return fit.perform(_draw(self.table, ticket.dataset, self.folder, digest, ticket.split))

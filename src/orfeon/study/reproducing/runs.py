@@ -154,6 +154,10 @@ class Protocol:
         What is in the table, in a few words.
     alias : str, optional
         Another name of the table.
+    quick_runs : tuple of Run, optional
+        The fits of a quick run, where fewer members do not make it quick; their names differ.
+    quick_note : str, optional
+        What is quick about them.
 
     Examples
     --------
@@ -176,6 +180,8 @@ class Protocol:
     tested: Tested | None = None
     title: str = ""
     alias: str = ""
+    quick_runs: tuple[Run, ...] = ()
+    quick_note: str = ""
 
     @property
     def source(self) -> str:
