@@ -92,7 +92,7 @@ def test_a_data_set_by_name_knows_its_target(tmp_path, capsys):
         (["--target", "clas"], "The target 'clas' is not a column. Did you mean 'class'?"),
         (
             [],
-            "--target is missing: name the column of homes to predict. Its last column is 'class'",
+            "--target is missing: name the column to predict, such as --target 'class'",
         ),
         (
             ["--target", "class", "--set", "max_dept=3"],

@@ -104,7 +104,7 @@ def test_numbers_are_predicted_where_the_target_is_one(waves, tmp_path, capsys):
     ("arguments", "words"),
     [
         (["--target", "wavy"], "wave"),
-        ([], "--target must name the column to predict, such as --target id"),
+        ([], "--target is missing: name the column to predict, such as --target 'id'"),
         (["--target", "wave", "--methods", "bagging,forest"], "There is no method 'forest'"),
         (["--target", "wave", "--metric", "rmse"], "--metric must be one of error"),
         (["--target", "wave", "--keep", "2"], "a fraction is more than 0, at most 1"),

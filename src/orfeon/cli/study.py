@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import shlex
 import sys
 import time
@@ -24,7 +25,7 @@ from orfeon.cli.options import (
 )
 from orfeon.cli.output import print_json, print_table, say
 from orfeon.cli.parser import command_parser
-from orfeon.cli.study_table import data_of
+from orfeon.cli.tables import NamedTable, read_table, target_of
 from orfeon.cli.words import duration_text
 from orfeon.errors import UserError
 
@@ -179,8 +180,9 @@ def run(options: argparse.Namespace) -> int:
     int
         The exit code.
     """
-    table = data_of(options.data or DEFAULT_DATA, options.target)
-    out = options.out or Path("orfeon-study") / table.file_name
+    table = read_table(options.data or DEFAULT_DATA)
+    target = target_of(table, options.target)
+    out = options.out or Path("orfeon-study") / _folder_name(table.name)
     _make_folder(out)
     store = options.store or str(out / "store.db")
     started = time.perf_counter()
@@ -193,7 +195,7 @@ def run(options: argparse.Namespace) -> int:
 
             cluster = stack.enter_context(connect(options.cluster))
         try:
-            outcome = _study(options, table, store, cluster, listener)
+            outcome = _study(options, table, target, store, cluster, listener)
             written = _leave(outcome, out, store, options.export, display)
         except KeyboardInterrupt:
             display.close()
@@ -211,6 +213,11 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _folder_name(name: str) -> str:
+    """The name of the data, as a folder may be called."""
+    return re.sub(r"[^\w.-]+", "_", name).strip("._") or "data"
+
+
 def _make_folder(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -224,12 +231,17 @@ def _make_folder(out: Path) -> None:
 
 
 def _study(
-    options: argparse.Namespace, table: Any, store: str, cluster: Any, listener: _Listener
+    options: argparse.Namespace,
+    table: NamedTable,
+    target: str,
+    store: str,
+    cluster: Any,
+    listener: _Listener,
 ) -> StudyOutcome:
     from orfeon.study.workbench.studying import run_study
 
     return run_study(
-        table.frame, table.target, name=table.name, task=options.task, methods=options.methods,
+        table.frame, target, name=table.name, task=options.task, methods=options.methods,
         metric=options.metric, budget=options.budget if options.budget is not None else -1.0,
         repetitions=options.repeats, rows=options.rows, design=options.design,
         n_folds=options.folds, n_inner=options.inner_folds, test_share=options.test_share,

@@ -75,7 +75,7 @@ def read_table(where: str, *, rows: int | None = None) -> NamedTable:
     if names_a_file(where):
         path = Path(where).expanduser() if where != "-" else where
         frame = datasets.read_file(path, rows=rows)
-        name = Path(where).name.split(".")[0]
+        name = "stdin" if where == "-" else Path(where).name.split(".")[0] or "data"
         return NamedTable(frame, name, None, tuple(frame.attrs.get("notes", ())))
     found = datasets.load(where, rows=rows)
     return NamedTable(found.frame, str(found.name), found.target_name, ())
@@ -103,10 +103,11 @@ def target_of(table: NamedTable, given: str | None) -> str:
     """
     target = given if given is not None else table.target
     if target is None:
-        last = str(table.frame.columns[-1])
+        columns = [str(column) for column in table.frame.columns]
+        shown = ", ".join(columns[:20]) + (" ..." if len(columns) > 20 else "")
         raise UserError(
-            f"--target is missing: name the column of {table.name} to predict. Its last column "
-            f"is {last!r}."
+            f"--target is missing: name the column to predict, such as --target {columns[-1]!r}. "
+            f"{table.name} has the columns {shown}."
         )
     return target
 
