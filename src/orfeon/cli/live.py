@@ -34,6 +34,7 @@ class _State:
 
     title: str
     total: float = 0.0
+    is_time: bool = False
     done: float = 0.0
     done_before: float = 0.0
     started: float = 0.0
@@ -133,7 +134,7 @@ class LiveDisplay:
         """How much there is to do."""
         return self._state.total
 
-    def start(self, total: float, done: float = 0) -> None:
+    def start(self, total: float, done: float = 0, *, is_time: bool = False) -> None:
         """Begin, or say that there is more or less to do than was thought.
 
         Parameters
@@ -143,10 +144,12 @@ class LiveDisplay:
         done : float, default=0
             How much of it was done before, by a run that was stopped; the time left does not
             rest on it. Only the first call counts it.
+        is_time : bool, default=False
+            Whether the unit is seconds of a budget: they are not counted out.
         """
         with self._lock:
             state = self._state
-            state.total = float(total)
+            state.total, state.is_time = float(total), is_time
             if self._live is None and not state.started:
                 state.started = state.advanced = self._clock()
                 state.done = state.done_before = float(done)
@@ -245,8 +248,8 @@ class LiveDisplay:
 
 def _figures(state: _State, share: float, elapsed: float, left: float | None) -> str:
     told = f"{clock_text(left)} left" if left is not None else "estimating"
-    counts = f"{state.done:,.0f}/{state.total:,.0f}"
-    return f"{counts}  {int(100 * share)}%  {clock_text(elapsed)} gone, {told}"
+    gone = f"{int(100 * share)}%  {clock_text(elapsed)} gone, {told}"
+    return gone if state.is_time else f"{state.done:,.0f}/{state.total:,.0f}  {gone}"
 
 
 def _errors(state: _State) -> str:

@@ -268,7 +268,7 @@ class _Listener:
         self._shown = 0.0
         self.n_done = 0
         if self._budget is not None:
-            display.start(self._budget)
+            display.start(self._budget, is_time=True)
 
     def begin(self, n_runs: int | None, n_stored: int = 0) -> None:
         if n_runs is not None:
