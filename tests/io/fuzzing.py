@@ -100,7 +100,7 @@ def fuzz(
             break
         specimen = specimens[int(rng.integers(len(specimens)))]
         is_damage = bool(rng.random() < 0.5)
-        kind, mutant = _mutant(specimen, rng, folder, is_damage)
+        kind, mutant = _mutant(specimen, rng, is_damage)
         path.write_bytes(mutant)
         try:
             found = fate(path, specimen, is_damage=is_damage, memory_map=number % 4 == 0)
@@ -111,11 +111,11 @@ def fuzz(
     return fates
 
 
-def _mutant(specimen: Specimen, rng: Rng, folder: Path, is_damage: bool) -> tuple[str, bytes]:
+def _mutant(specimen: Specimen, rng: Rng, is_damage: bool) -> tuple[str, bytes]:
     if is_damage:
         damage = DAMAGE[int(rng.integers(len(DAMAGE)))]
         return damage.__name__, damage(bytearray(specimen.data), rng)
-    forged = opened(specimen.data, folder)
+    forged = opened(specimen.data)
     names = []
     for _ in range(int(rng.choice([1, 1, 2, 4]))):
         forgery = FORGERY[int(rng.integers(len(FORGERY)))]
@@ -125,7 +125,7 @@ def _mutant(specimen: Specimen, rng: Rng, folder: Path, is_damage: bool) -> tupl
         except (AttributeError, IndexError, KeyError, TypeError):
             break  # there is nothing left to change so
     try:
-        return ", ".join(names), signed(forged, folder)
+        return ", ".join(names), signed(forged)
     except (OverflowError, RecursionError, TypeError, ValueError):
         return "not to be signed", specimen.data[:-1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import struct
 import zipfile
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orfeon.io import ModelFileError
-from orfeon.io.archive import Member, write_archive
+from orfeon.io.archive import Member, _write_members
 from orfeon.io.arrays import Shape
 from orfeon.io.document import NAME, read_document
 
@@ -112,9 +113,8 @@ class Opened(NamedTuple):
     arrays: list[bytes]
 
 
-def opened(data: bytes, folder: Path) -> Opened:
-    (folder / "opened.orfeon").write_bytes(data)
-    with zipfile.ZipFile(folder / "opened.orfeon") as archive:
+def opened(data: bytes) -> Opened:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
         content = read_document(memoryview(archive.read(NAME)))
         arrays = [
             archive.read(f"arrays/{at:05d}.npy")[len(_header(shape)) :]
@@ -123,7 +123,7 @@ def opened(data: bytes, folder: Path) -> Opened:
     return Opened(content, arrays)
 
 
-def signed(forged: Opened, folder: Path) -> bytes:
+def signed(forged: Opened) -> bytes:
     """The file of forged parts, with all digests right."""
     content = dict(forged.content)
     shapes = content.get("arrays")
@@ -134,8 +134,9 @@ def signed(forged: Opened, folder: Path) -> bytes:
     for at, held in enumerate(forged.arrays):
         shape = shapes[at] if isinstance(shapes, list) and at < len(shapes) else None
         members.append(Member(f"arrays/{at:05d}.npy", [_header(shape), held]))
-    write_archive(str(folder / "signed.orfeon"), members)
-    return (folder / "signed.orfeon").read_bytes()
+    file = io.BytesIO()
+    _write_members(file, members)
+    return file.getvalue()
 
 
 def signed_document(content: dict[str, Any]) -> bytes:

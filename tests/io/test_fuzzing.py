@@ -22,8 +22,8 @@ def models(tmp_path_factory):
 
 
 def test_thousands_of_mutated_files_do_no_harm(models, tmp_path):
-    fates = fuzz(models, tmp_path, seed=0, n=3000, seconds=60.0)
-    assert sum(fates.values()) > 1000
+    fates = fuzz(models, tmp_path, seed=0, n=3000, seconds=18.0)
+    assert sum(fates.values()) > 500  # fewer than all only where the machine is busy
     assert fates["damaged: refused"] > 2 * fates["damaged: equal"] > 0
     assert fates["forged: refused"] > 2 * fates["forged: asked"] > 0
     assert set(fates) >= {"damaged: refused", "damaged: equal", "forged: refused"}
@@ -114,13 +114,13 @@ def table_so_far_that_sums_wrap(nodes: Any) -> None:
     ],
 )  # fmt: skip
 def test_nodes_that_lead_astray_are_refused(forest, tmp_path, how):
-    forged = opened(forest, tmp_path)
+    forged = opened(forest)
     change(forged, "nodes", how)
     refuse(forged, tmp_path, "a Forest is inconsistent")
 
 
 def refuse(forged: Opened, folder: Any, message: str) -> None:
-    (folder / "forged.orfeon").write_bytes(signed(forged, folder))
+    (folder / "forged.orfeon").write_bytes(signed(forged))
     with pytest.raises(ModelFileError, match=message):
         orfeon.load(folder / "forged.orfeon")
 
@@ -137,14 +137,14 @@ def refuse(forged: Opened, folder: Any, message: str) -> None:
     ],
 )
 def test_entries_out_of_range_are_refused(forest, tmp_path, name, value, message):
-    forged = opened(forest, tmp_path)
+    forged = opened(forest)
     change(forged, name, lambda entries: entries.__setitem__(0, value))
     refuse(forged, tmp_path, message)
 
 
 def test_a_schema_with_more_categories_than_its_trees_is_refused(forest, tmp_path):
     """A code beyond the table of branches would be read from memory that is not the table's."""
-    forged = opened(forest, tmp_path)
+    forged = opened(forest)
     categories = fields_of(forged, "Schema")["categories"]["tuple"]
     categories[2]["tuple"] += [f"more {at}" for at in range(1000)]
     refuse(forged, tmp_path, "its trees must be those of the attributes of schema_")
@@ -167,13 +167,13 @@ def test_a_schema_with_more_categories_than_its_trees_is_refused(forest, tmp_pat
     ],
 )
 def test_fields_of_another_kind_are_refused(forest, tmp_path, kind, name, value, message):
-    forged = opened(forest, tmp_path)
+    forged = opened(forest)
     fields_of(forged, kind)[name] = value
     refuse(forged, tmp_path, message)
 
 
 def test_a_field_that_is_not_there_is_named(forest, tmp_path):
-    forged = opened(forest, tmp_path)
+    forged = opened(forest)
     del fields_of(forged, "RandomForestClassifier")["members_"]
     refuse(forged, tmp_path, "RandomForestClassifier lacks its attribute members_")
 
@@ -189,27 +189,27 @@ def test_a_field_that_is_not_there_is_named(forest, tmp_path):
     ],
 )
 def test_other_classes_are_refused(forest, tmp_path, name, message):
-    forged = opened(forest, tmp_path)
+    forged = opened(forest)
     forged.content["objects"][-1]["class"] = name
     refuse(forged, tmp_path, message)
 
 
 @pytest.mark.parametrize("kind", ["|O", "O", "<V8", "<f8,<i4", "object", ">f8", "<U0", "<M8[xx]"])
 def test_other_kinds_of_arrays_are_refused(forest, tmp_path, kind):
-    forged = opened(forest, tmp_path)
+    forged = opened(forest)
     forged.content["arrays"][0][0] = kind
     refuse(forged, tmp_path, "of an array is not allowed")
 
 
 def test_arrays_that_were_exchanged_are_refused(forest, tmp_path):
-    forged = opened(forest, tmp_path)
+    forged = opened(forest)
     fields = fields_of(forged, "Forest")
     fields["missing"], fields["n_children"] = fields["n_children"], fields["missing"]
     refuse(forged, tmp_path, "a Forest is inconsistent")
 
 
 def test_objects_hold_only_those_before_them(forest, tmp_path):
-    forged = opened(forest, tmp_path)
+    forged = opened(forest)
     at = len(forged.content["objects"]) - 1
     fields_of(forged, "RandomForestClassifier")["estimator_"] = {"object": at}
     refuse(forged, tmp_path, f"object {at} is not there, or comes later")
@@ -217,7 +217,7 @@ def test_objects_hold_only_those_before_them(forest, tmp_path):
 
 def test_a_small_file_does_not_keep_the_reader_busy(forest, tmp_path):
     """Thousands of forests of the same arrays, each of which would be checked; and deep chains."""
-    forged = opened(forest, tmp_path)
+    forged = opened(forest)
     whole = next(one for one in forged.content["objects"] if one["class"] == "Forest")
     forged.content["objects"] = [whole] * 20_000
     forged.content["model"] = {"object": 0}
@@ -231,7 +231,7 @@ def test_a_small_file_does_not_keep_the_reader_busy(forest, tmp_path):
 
 
 def test_a_chain_that_doubles_at_each_step_is_described_at_once(forest, tmp_path):
-    forged = opened(forest, tmp_path)
+    forged = opened(forest)
     objects = [{"class": "CARTClassifier", "fields": {}}]
     for at in range(45):
         steps = [{"tuple": [name, {"object": at}]} for name in ("a", "b")]
@@ -239,21 +239,21 @@ def test_a_chain_that_doubles_at_each_step_is_described_at_once(forest, tmp_path
     forged.content["objects"], forged.content["arrays"] = objects, []
     forged.content["model"] = {"object": 45}
     forged.arrays.clear()
-    (tmp_path / "forged.orfeon").write_bytes(signed(forged, tmp_path))
+    (tmp_path / "forged.orfeon").write_bytes(signed(forged))
     found = orfeon.io.describe(tmp_path / "forged.orfeon")
     assert found["parameters"]["steps"] == "[('a', Pipeline(...)), ('b', Pipeline(...))]"
 
 
 def test_a_parameter_that_an_older_orfeon_did_not_have_has_its_default(forest, tmp_path):
-    forged = opened(forest, tmp_path)
+    forged = opened(forest)
     fields = fields_of(forged, "RandomForestClassifier")
     del fields["min_impurity_decrease"]
-    (tmp_path / "older.orfeon").write_bytes(signed(forged, tmp_path))
+    (tmp_path / "older.orfeon").write_bytes(signed(forged))
     assert orfeon.load(tmp_path / "older.orfeon").min_impurity_decrease == 0.0
 
 
 def test_what_another_orfeon_made_is_told(forest, tmp_path):
-    forged = opened(forest, tmp_path)
+    forged = opened(forest)
     forged.content["made_by"]["orfeon"] = "7.3.1"
     fields_of(forged, "RandomForestClassifier")["brand_new_"] = 1
     refuse(forged, tmp_path, r"made by orfeon 7\.3\.1; this is")

@@ -149,17 +149,17 @@ def change(forged: Opened, name: str, at: int, value: float) -> None:
     ],
 )
 def test_a_tree_that_leads_astray_is_refused(tree, tmp_path, name, value, message):
-    forged = opened(tree, tmp_path)
+    forged = opened(tree)
     change(forged, name, 0, value)
-    (tmp_path / "forged.orfeon").write_bytes(signed(forged, tmp_path))
+    (tmp_path / "forged.orfeon").write_bytes(signed(forged))
     with pytest.raises(ModelFileError, match=message):
         orfeon.load(tmp_path / "forged.orfeon")
 
 
 def test_a_tree_of_more_attributes_than_its_estimator_is_refused(tree, tmp_path):
-    forged = opened(tree, tmp_path)
+    forged = opened(tree)
     forged.content["objects"][-1]["fields"]["n_features_in_"] = 3
-    (tmp_path / "forged.orfeon").write_bytes(signed(forged, tmp_path))
+    (tmp_path / "forged.orfeon").write_bytes(signed(forged))
     with pytest.raises(ModelFileError, match="tree_ must be of n_features_in_ attributes"):
         orfeon.load(tmp_path / "forged.orfeon")
 
