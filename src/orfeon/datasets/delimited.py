@@ -158,9 +158,19 @@ def _pieces(source: Source, dialect: Dialect, **options: Any) -> Iterator[tuple[
         text = text_stream(stream, dialect.encoding)
         try:
             for piece in pandas.read_csv(text, **settings):
-                yield piece, file.tell() / max(source.size, 1)
+                yield _stripped(piece), file.tell() / max(source.size, 1)
         except pandas.errors.EmptyDataError:
             return
+
+
+def _stripped(piece: Any) -> Any:
+    """A piece whose words have no blanks at their ends (those at the start are never read)."""
+    for name in piece.columns:
+        column = piece[name]
+        if _sort(column) == "words" and bool(column.str.endswith((" ", "\t")).any()):
+            bare = column.str.rstrip()
+            piece[name] = bare.where(~bare.isin(["", *MISSING_WORDS]))
+    return piece
 
 
 def _exact_numbers(dialect: Dialect) -> dict[str, Any]:
@@ -310,4 +320,4 @@ def _parsed(text: str, dialect: Dialect) -> Any:
     settings = {**_settings(dialect), "skiprows": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("error", pandas.errors.ParserWarning)
-        return pandas.read_csv(io.StringIO(text), **settings)
+        return _stripped(pandas.read_csv(io.StringIO(text), **settings))
