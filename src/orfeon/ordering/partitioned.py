@@ -51,7 +51,8 @@ def prune_partitions(
 ) -> Any:
     """Order the members of a fitted ensemble by Dask collections and keep the first of them.
 
-    It is what :func:`orfeon.prune` gives for the same examples in one place.
+    It is what :func:`orfeon.prune` gives for the same examples in one place, as long as these are
+    not known to be the training set.
 
     Parameters
     ----------

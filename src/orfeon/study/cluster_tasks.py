@@ -7,21 +7,17 @@ lost is sent and run again.
 
 from __future__ import annotations
 
-import functools
 import importlib
-import io
 import itertools
-import pickle
 import queue
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
 from orfeon.study.cluster import Cluster, ClusterError
-from orfeon.study.parallel import LARGE, Outcome, attempt, failure
+from orfeon.study.packing import pack, unpack
+from orfeon.study.parallel import Outcome, attempt, failure
 
 #: Tasks handed to the scheduler for every thread of the workers: one running, others waiting.
 AHEAD = 4
@@ -31,6 +27,58 @@ WAIT_FOR_WORKERS = 60.0
 LOSSES = 5
 #: Seconds between looks at the cluster while no result comes.
 LOOK = 0.5
+
+
+def disconnected(address: str) -> ClusterError:
+    """The error of a scheduler that is gone.
+
+    Parameters
+    ----------
+    address : str
+        Where it was.
+
+    Returns
+    -------
+    ClusterError
+        To be raised.
+
+    Examples
+    --------
+    >>> from orfeon.study.cluster_tasks import disconnected
+    >>> print(disconnected("tcp://10.0.0.1:8786"))
+    The scheduler at tcp://10.0.0.1:8786 no longer answers. Start it and its workers again, then
+    run the command again.
+    """
+    return ClusterError(
+        f"The scheduler at {address} no longer answers. Start it and its workers again, then run "
+        "the command again."
+    )
+
+
+def all_gone(address: str) -> ClusterError:
+    """The error of a cluster that has lost all workers.
+
+    Parameters
+    ----------
+    address : str
+        Where its scheduler is.
+
+    Returns
+    -------
+    ClusterError
+        To be raised.
+
+    Examples
+    --------
+    >>> from orfeon.study.cluster_tasks import all_gone
+    >>> print(all_gone("tcp://10.0.0.1:8786"))
+    All workers of tcp://10.0.0.1:8786 are gone, and none came back within 60 s. Start some (dask
+    worker tcp://10.0.0.1:8786) and run the command again.
+    """
+    return ClusterError(
+        f"All workers of {address} are gone, and none came back within {WAIT_FOR_WORKERS:g} s. "
+        f"Start some (dask worker {address}) and run the command again."
+    )
 
 
 class ClusterTasks:
@@ -57,9 +105,9 @@ class ClusterTasks:
     ) -> None:
         self.cluster = cluster
         self.client = cluster.client
-        self.function = function
+        self.function = pack(function)
         self.naming = naming
-        self.sent = _Sent(cluster.client)
+        self.sent = _Sent(cluster)
         self.done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.open: dict[Any, tuple[int, Any]] = {}
         self.losses: dict[int, int] = {}
@@ -99,13 +147,14 @@ class ClusterTasks:
 
     def _submit(self, numbered: Iterable[tuple[int, Any]]) -> None:
         for number, task in numbered:
-            packed, arrays = self.sent.pack(task)
+            packed = pack(task)
             future = self.client.submit(
                 _run_packed,
-                self.sent.whole(self.function),
                 number,
-                packed,
-                *arrays,
+                self.sent.future_of(self.function.data),
+                packed.data,
+                len(self.function.arrays),
+                *map(self.sent.future_of, (*self.function.arrays, *packed.arrays)),
                 key=f"orfeon-task-{number}-{uuid.uuid4().hex}",
                 pure=False,
             )
@@ -126,27 +175,17 @@ class ClusterTasks:
 
     def _look(self, idle_since: float | None) -> float | None:
         if self.client.status != "running":
-            raise self._disconnected()
+            raise disconnected(self.cluster.address)
         try:
             threads = self.cluster.threads()
         except OSError as error:
-            raise self._disconnected() from error
+            raise disconnected(self.cluster.address) from error
         if threads:
             return None
         now = time.monotonic()
         if idle_since is not None and now - idle_since > WAIT_FOR_WORKERS:
-            raise ClusterError(
-                f"All workers of {self.cluster.address} are gone, and none came back within "
-                f"{WAIT_FOR_WORKERS:g} s. Start some (dask worker {self.cluster.address}) and run "
-                "the command again."
-            )
+            raise all_gone(self.cluster.address)
         return now if idle_since is None else idle_since
-
-    def _disconnected(self) -> ClusterError:
-        return ClusterError(
-            f"The scheduler at {self.cluster.address} no longer answers. Start it and its workers "
-            "again, then run the command again."
-        )
 
     def _outcome(self, future: Any) -> Outcome | None:
         """What a task gave; None if it was lost and has been sent again."""
@@ -158,7 +197,7 @@ class ClusterTasks:
             outcome = future.result()
         except (CancelledError, KilledWorker) as error:
             if self.client.status != "running":
-                raise self._disconnected() from error
+                raise disconnected(self.cluster.address) from error
             self._send_again(future, error)
             return None
         assert isinstance(outcome, Outcome)
@@ -179,35 +218,41 @@ class ClusterTasks:
         self.sent.release()
 
 
-def _run_packed(
-    function: Callable[[Any], Any], number: int, packed: bytes, *arrays: Any
-) -> Outcome:
-    """Run a task where it has arrived."""
-    return attempt(function, number, _Unpickler(packed, arrays).load())
+def _run_packed(number: int, function: bytes, task: bytes, split: int, *arrays: Any) -> Outcome:
+    """Run a task where it has arrived; of the arrays the first ones are those of the function.
+
+    The function is unpacked anew for each task: what one changes in it no other sees.
+    """
+    return attempt(unpack(function, arrays[:split]), number, unpack(task, arrays[split:]))
 
 
 class _Sent:
     """What is on the workers already: the function and large arrays, each sent once."""
 
-    def __init__(self, client: Any) -> None:
-        self.client = client
+    def __init__(self, cluster: Cluster) -> None:
+        self.address, self.client = cluster.address, cluster.client
         self._futures: dict[int, tuple[Any, Any]] = {}
 
-    def whole(self, thing: Any) -> Any:
+    def future_of(self, thing: Any) -> Any:
         """The future of a thing that the workers have."""
         kept = self._futures.get(id(thing))
         if kept is None:
             # It is kept alive here, so that its id stays its own.
-            kept = thing, self.client.scatter(thing, broadcast=True, hash=False)
-            self._futures[id(thing)] = kept
+            kept = self._futures[id(thing)] = thing, self._send(thing)
         return kept[1]
 
-    def pack(self, task: Any) -> tuple[bytes, list[Any]]:
-        """A task as bytes, and the futures of its large arrays."""
-        stream = io.BytesIO()
-        pickler = _pickler()(stream)
-        pickler.dump(task)
-        return stream.getvalue(), [self.whole(array) for array in pickler.large]
+    def _send(self, thing: Any) -> Any:
+        """Send a thing to all workers; it may be that they are gone and others come."""
+        until = time.monotonic() + WAIT_FOR_WORKERS
+        while True:
+            try:
+                self.client.wait_for_workers(1, timeout=WAIT_FOR_WORKERS)
+                return self.client.scatter(thing, broadcast=True, hash=False)
+            except OSError as error:  # running out of time is one
+                if self.client.status != "running":
+                    raise disconnected(self.address) from error
+                if time.monotonic() > until:
+                    raise all_gone(self.address) from error
 
     def forget_lost(self) -> None:
         """Send again what only workers had that died."""
@@ -220,38 +265,3 @@ class _Sent:
         for _, future in self._futures.values():
             future.release()
         self._futures.clear()
-
-
-@functools.cache
-def _pickler() -> Any:
-    """The pickler of tasks; what Dask brings along is only imported where there is a cluster."""
-    base = importlib.import_module("cloudpickle").Pickler
-
-    class LeavingOut(base):  # type: ignore[misc, valid-type]
-        """Leaves large arrays out, however deep they lie, and says which."""
-
-        def __init__(self, stream: io.BytesIO) -> None:
-            super().__init__(stream)
-            self.large: list[Any] = []
-
-        def persistent_id(self, part: Any) -> int | None:
-            if type(part) is not np.ndarray or part.nbytes < LARGE or part.dtype.hasobject:
-                return None
-            for place, array in enumerate(self.large):
-                if array is part:
-                    return place
-            self.large.append(part)
-            return len(self.large) - 1
-
-    return LeavingOut
-
-
-class _Unpickler(pickle.Unpickler):
-    """Puts the large arrays back."""
-
-    def __init__(self, packed: bytes, arrays: Sequence[Any]) -> None:
-        super().__init__(io.BytesIO(packed))
-        self.arrays = arrays
-
-    def persistent_load(self, place: Any) -> Any:
-        return self.arrays[place]

@@ -1,0 +1,127 @@
+"""Things in bytes, without their large arrays, which travel on their own and once."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import io
+import pickle
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.study.parallel import LARGE
+
+
+class Packed(NamedTuple):
+    """A thing in bytes.
+
+    Parameters
+    ----------
+    data : bytes
+        The thing, without its large arrays.
+    arrays : tuple of ndarray
+        The large arrays.
+
+    Examples
+    --------
+    >>> from orfeon.study.packing import Packed
+    >>> Packed(b"", ()).arrays
+    ()
+    """
+
+    data: bytes
+    arrays: tuple[npt.NDArray[Any], ...]
+
+
+def pack(thing: Any) -> Packed:
+    """Put a thing in bytes; large arrays are left out, however deep they lie.
+
+    Parameters
+    ----------
+    thing : object
+        Anything that cloudpickle can pickle.
+
+    Returns
+    -------
+    Packed
+        Bytes and arrays; an array that is there twice is left out once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.study.packing import pack, unpack
+    >>> rows = np.ones((1000, 200))
+    >>> packed = pack({"first": rows, "second": [rows, 3]})
+    >>> len(packed.data) < 100, len(packed.arrays)
+    (True, 1)
+    >>> unpack(*packed)["second"][0].shape
+    (1000, 200)
+    """
+    stream = io.BytesIO()
+    pickler = _pickler()(stream)
+    pickler.dump(thing)
+    return Packed(stream.getvalue(), tuple(pickler.large))
+
+
+def unpack(data: bytes, arrays: Sequence[npt.NDArray[Any]]) -> Any:
+    """The thing that was packed; its large arrays are read-only, for others have them too.
+
+    Parameters
+    ----------
+    data, arrays
+        What :func:`pack` gave.
+
+    Returns
+    -------
+    object
+        The thing.
+
+    Examples
+    --------
+    >>> from orfeon.study.packing import pack, unpack
+    >>> unpack(*pack({"seed": 3}))
+    {'seed': 3}
+    """
+    return _Unpickler(data, arrays).load()
+
+
+@functools.cache
+def _pickler() -> Any:
+    try:
+        base = importlib.import_module("cloudpickle").Pickler
+    except ImportError:  # older releases of joblib bring their own
+        base = importlib.import_module("joblib.externals.cloudpickle").Pickler
+
+    class LeavingOut(base):  # type: ignore[misc, valid-type]
+        """Leaves large arrays out and says which."""
+
+        def __init__(self, stream: io.BytesIO) -> None:
+            super().__init__(stream)
+            self.large: list[Any] = []
+
+        def persistent_id(self, part: Any) -> int | None:
+            if type(part) is not np.ndarray or part.nbytes < LARGE or part.dtype.hasobject:
+                return None
+            for place, array in enumerate(self.large):
+                if array is part:
+                    return place
+            self.large.append(part)
+            return len(self.large) - 1
+
+    return LeavingOut
+
+
+class _Unpickler(pickle.Unpickler):
+    """Puts the large arrays back."""
+
+    def __init__(self, data: bytes, arrays: Sequence[npt.NDArray[Any]]) -> None:
+        super().__init__(io.BytesIO(data))
+        self.arrays = arrays
+
+    def persistent_load(self, place: Any) -> Any:
+        array = self.arrays[place].view()
+        array.flags.writeable = False
+        return array

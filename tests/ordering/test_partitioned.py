@@ -1,0 +1,132 @@
+"""Order by Dask partitions: the order of the same examples in one place, bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from orfeon import (
+    BaggingClassifier,
+    CARTClassifier,
+    PartitionedClassifier,
+    PartitionedRegressor,
+    order,
+    prune,
+)
+from orfeon.datasets import make_friedman1, make_waveform
+from orfeon.ordering import RULES, BoostingBased
+from orfeon.ordering.partitioned import order_partitions, prune_partitions
+
+dask = pytest.importorskip("dask", reason="the collections are those of Dask, not installed")
+array = pytest.importorskip("dask.array")
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def examples():
+    X, y = make_waveform(240, random_state=0)
+    return X, np.array(["a", "b", "c"])[y]
+
+
+@pytest.fixture(scope="module")
+def pasted(examples):
+    chunks = list(zip(*(np.split(column, 4) for column in examples), strict=True))
+    model = PartitionedClassifier(n_estimators=6, random_state=0)
+    return model.fit_chunks(chunks, classes=["a", "b", "c"])
+
+
+def parts(*columns):
+    return [array.from_array(column, chunks=(60, *column.shape[1:])) for column in columns]
+
+
+def assert_same_order(one, other):
+    assert one.order.tolist() == other.order.tolist()
+    assert one.criterion.tobytes() == other.criterion.tobytes()
+    assert one.error_curve.tobytes() == other.error_curve.tobytes()
+    assert one.own_size == other.own_size
+    assert one.n_classes == other.n_classes
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_gives_the_order_of_all_examples_in_one_place(pasted, examples, rule, weighted):
+    options = {"random_state": 3} if rule == "random" else {}
+    weights = np.random.default_rng(1).integers(0, 3, 240)
+    weights[60:120] = 0
+    given = {"sample_weight": weights} if weighted else {}
+    spread = {"sample_weight": parts(weights)[0]} if weighted else {}
+    X, y = examples
+    one = order(pasted, y, X=X, rule=rule, **given, **options)
+    other = order_partitions(pasted, *parts(X, y), rule=rule, **spread, **options)
+    assert_same_order(one, other)
+
+
+@pytest.mark.parametrize("rule", ["reduce_error", "complementarity", "individual_error"])
+def test_regressors_are_ordered_by_their_predictions(rule):
+    X, y = make_friedman1(240, random_state=0)
+    pasted = PartitionedRegressor(n_partitions=4, n_estimators=3, random_state=0).fit(X, y)
+    one = order(pasted, y, X=X, rule=rule)
+    assert_same_order(one, order_partitions(pasted, *parts(X, y), rule=rule))
+
+
+@pytest.mark.parametrize("keep", [0.2, 7, "auto", "rule"])
+def test_pruned_ensembles_are_the_same(pasted, examples, keep):
+    one = prune(pasted, *examples, rule="orientation", keep=keep)
+    other = prune_partitions(pasted, *parts(*examples), rule="orientation", keep=keep)
+    assert type(other) is PartitionedClassifier
+    assert other.kept_.tolist() == one.kept_.tolist()
+    assert_same_order(one.order_, other.order_)
+    rows = parts(examples[0])[0]
+    assert np.array_equal(other.predict(rows).compute(), one.predict(examples[0]))
+
+
+def test_any_ensemble_may_be_pruned(examples):
+    bag = BaggingClassifier(CARTClassifier(max_depth=3), 20, random_state=0).fit(*examples)
+    one, other = prune(bag, *examples), prune_partitions(bag, *parts(*examples))
+    assert other.kept_.tolist() == one.kept_.tolist()
+    assert len(other) == 4
+
+
+def test_sums_are_what_leaves_the_partitions(pasted, examples, monkeypatch):
+    computed = []
+    compute = dask.compute
+    monkeypatch.setattr(
+        dask, "compute", lambda *tasks: computed.append(compute(*tasks)) or computed[-1]
+    )
+    order_partitions(pasted, *parts(*examples))
+    (gram,), (wrong,) = computed
+    assert gram.matrix.shape == (24, 24)
+    assert gram.total_weight == 240
+    assert wrong.shape == (24,)
+
+
+def test_votes_that_do_not_fit_are_refused_with_their_size_and_a_way_out(pasted, examples):
+    with pytest.raises(
+        ValueError,
+        match=r"'reduce_error' needs all votes together: those of 24 members on 240 examples are "
+        r"2\.3e-05 GB, and max_bytes=20000 allows 2e-05 GB\. margin_distance, orientation",
+    ):
+        order_partitions(pasted, *parts(*examples), rule="reduce_error", max_bytes=20_000)
+    fits = order_partitions(pasted, *parts(*examples), rule="reduce_error", max_bytes=23_040)
+    assert len(fits) == 24
+
+
+def test_what_cannot_be_is_refused(pasted, examples):
+    X, y = examples
+    with pytest.raises(TypeError, match=r"X is a ndarray; prune\(\) and order\(\) take"):
+        order_partitions(pasted, X, y)
+    with pytest.raises(ValueError, match=r"^Partition 1: y holds 'q', which the ensemble does not"):
+        order_partitions(pasted, *parts(X, np.where(np.arange(240) == 70, "q", y)))
+    thirds = np.full(240, 1 / 3)
+    with pytest.raises(ValueError, match=r"^Partition \d: sample_weight has fractions"):
+        order_partitions(pasted, *parts(X, y), sample_weight=parts(thirds)[0])
+    with pytest.raises(ValueError, match=r"no rows that count"):
+        order_partitions(pasted, *parts(X, y), sample_weight=parts(np.zeros(240))[0])
+    rule = BoostingBased(weighted_vote=True)
+    with pytest.raises(ValueError, match=r"has no place for them"):
+        prune_partitions(pasted, *parts(X, y), rule=rule)
