@@ -7,14 +7,18 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 import orfeon
 from orfeon import io
+from orfeon.datasets import make_waveform
 from orfeon.io import ModelFileError, archive, describe, read_model
 from orfeon.ordering import RandomOrder
 
@@ -280,6 +284,28 @@ def test_a_mapped_model_outlives_a_new_save(saved, bag, waveform):
     orfeon.save(orfeon.StumpClassifier().fit(*waveform), saved)
     assert mapped.predict_proba(X).tobytes() == said
     assert not mapped.members_.nodes.flags.owndata
+
+
+# -- size and time ---------------------------------------------------------------------------------
+
+
+def test_a_thousand_trees_load_in_no_time(tmp_path):
+    X, y = make_waveform(1000, random_state=0)
+    orfeon.save(orfeon.RandomForestClassifier(1000, random_state=0).fit(X, y), tmp_path / "forest")
+    orfeon.load(tmp_path / "forest")
+    spent = []
+    for _ in range(5):
+        begin = time.process_time()  # whatever else the machine does
+        assert len(orfeon.load(tmp_path / "forest")) == 1000
+        spent.append(time.process_time() - begin)
+    assert min(spent) < 0.05
+
+
+def test_files_have_half_the_size_of_joblib_and_scikit_learn(tmp_path):
+    X, y = make_waveform(1000, random_state=0)
+    orfeon.save(orfeon.RandomForestClassifier(100, random_state=0).fit(X, y), tmp_path / "ours")
+    joblib.dump(RandomForestClassifier(100, random_state=0).fit(X, y), tmp_path / "theirs")
+    assert (tmp_path / "ours").stat().st_size < 0.5 * (tmp_path / "theirs").stat().st_size
 
 
 # -- what is refused -------------------------------------------------------------------------------
