@@ -1,4 +1,8 @@
-"""Attributes that must go together, so that nothing reads beyond an array."""
+"""Attributes that must go together, so that nothing reads beyond an array.
+
+Each check takes the attributes of one object by name, all of the kinds that the catalogue asks for,
+and raises ValueError with what is wrong.
+"""
 
 from __future__ import annotations
 
