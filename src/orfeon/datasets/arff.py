@@ -17,6 +17,7 @@ _DECLARATION = re.compile(
 )
 _CELL = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*(,|$)""")
 _SPARSE = re.compile(r"""\s*(\d+)\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?)\s*(,|$)""")
+_OPEN = ("'", '"')
 #: Letters of Java's patterns of dates, and Python's.
 _JAVA = {
     "yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S",
@@ -92,6 +93,10 @@ def _bare(word: str) -> str:
     return word
 
 
+def _is_quoted(word: str) -> bool:
+    return len(word) >= 2 and word[0] == word[-1]
+
+
 def _cells(line: str) -> list[str | None]:
     """The cells of a full row; None where missing."""
     if "'" not in line and '"' not in line:
@@ -101,7 +106,7 @@ def _cells(line: str) -> list[str | None]:
     position = 0
     while True:
         match = _CELL.match(line, position)
-        if match is None:
+        if match is None or (match.group(1)[:1] in _OPEN and not _is_quoted(match.group(1))):
             raise UserError(f"it has a row that cannot be read: {line[:60]!r}")
         cell = match.group(1)
         cells.append(None if cell in ("?", "") else _bare(cell))

@@ -19,7 +19,7 @@ from orfeon.datasets.dialect import (
 )
 from orfeon.datasets.memory import available_memory, give_back, readable_size
 from orfeon.datasets.records import UnclosedQuoteError, record_pieces
-from orfeon.datasets.sources import Source, text_stream
+from orfeon.datasets.sources import Source, text_of
 from orfeon.errors import UserError
 
 Columns = dict[str, Any]
@@ -153,9 +153,12 @@ def _pieces(source: Source, dialect: Dialect, **options: Any) -> Iterator[tuple[
 
     n_rows = max(1000, int(PIECE / max(dialect.bytes_per_row, 1.0)))
     settings = {**_settings(dialect), "chunksize": n_rows, **options}
-    with source.open() as (stream, file), warnings.catch_warnings():
+    with (
+        source.open() as (stream, file),
+        text_of(stream, dialect.encoding) as text,
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("error", pandas.errors.ParserWarning)
-        text = text_stream(stream, dialect.encoding)
         try:
             for piece in pandas.read_csv(text, **settings):
                 yield _stripped(piece), file.tell() / max(source.size, 1)
@@ -292,8 +295,7 @@ def _sample(source: Source, dialect: Dialect, rows: int, random_state: int) -> A
     kept: list[str] = []
     keys = np.empty(0)
     n_rows = 0
-    with source.open() as (stream, _):
-        text = text_stream(stream, dialect.encoding)
+    with source.open() as (stream, _), text_of(stream, dialect.encoding) as text:
         for lines in record_pieces(text, dialect.delimiter, dialect.n_skipped, PIECE // 4):
             n_rows += len(lines)
             drawn = generator.random(len(lines))

@@ -11,7 +11,7 @@ from orfeon.datasets.arff import read_arff
 from orfeon.datasets.delimited import SHARE_OF_MEMORY, read_delimited
 from orfeon.datasets.dialect import encoding_of
 from orfeon.datasets.memory import available_memory, readable_size
-from orfeon.datasets.sources import Source, open_source, sentence, text_stream
+from orfeon.datasets.sources import Source, open_source, sentence, text_of
 from orfeon.errors import UserError
 
 
@@ -84,13 +84,16 @@ def read_file(
 def _read_arff(source: Source, rows: int | None, random_state: int) -> Any:
     with source.open() as (stream, _):
         encoding = encoding_of(stream.read(1 << 18), cut=True)
-    with source.open() as (stream, _):
-        try:
-            return read_arff(text_stream(stream, encoding), rows=rows, random_state=random_state)
-        except UserError as error:
-            raise UserError(f"{source.name}: {error}.") from error
-        except UnicodeDecodeError as error:
-            raise UserError(f"{source.name} is not text in UTF-8: {sentence(error)}.") from error
+    try:
+        with source.open() as (stream, _), text_of(stream, encoding) as text:
+            frame = read_arff(text, rows=rows, random_state=random_state)
+    except UserError as error:
+        raise UserError(f"{source.name}: {error}.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{source.name} is not text in UTF-8: {sentence(error)}.") from error
+    if not len(frame):
+        raise UserError(f"{source.name} has a header and no rows.")
+    return frame
 
 
 def _read_arrays(source: Source, rows: int | None, random_state: int) -> Any:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -333,8 +333,9 @@ def sentence(error: BaseException) -> str:
     return lines[0].rstrip(". ")
 
 
-def text_stream(stream: IO[bytes], encoding: str) -> io.TextIOWrapper:
-    """The text of a stream of bytes.
+@contextmanager
+def text_of(stream: IO[bytes], encoding: str) -> Iterator[io.TextIOWrapper]:
+    """The text of a stream of bytes, which is left open.
 
     Parameters
     ----------
@@ -343,14 +344,20 @@ def text_stream(stream: IO[bytes], encoding: str) -> io.TextIOWrapper:
     encoding : str
         How letters are written.
 
-    Returns
-    -------
+    Yields
+    ------
     io.TextIOWrapper
         The text, line ends as they are.
 
     Examples
     --------
-    >>> text_stream(io.BytesIO(b"a,b"), "utf-8").read()
+    >>> with text_of(io.BytesIO(b"a,b"), "utf-8") as text:
+    ...     text.read()
     'a,b'
     """
-    return io.TextIOWrapper(stream, encoding=encoding, newline="")
+    text = io.TextIOWrapper(stream, encoding=encoding, newline="")
+    try:
+        yield text
+    finally:
+        with suppress(ValueError):  # closed by whoever read it
+            text.detach()

@@ -1,0 +1,284 @@
+"""Data sets by name: where they are looked for, what is kept, what is said without a network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.error import HTTPError, URLError
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.shared import SHARED, path_of
+
+from orfeon.datasets import find_data, list_datasets, load, make_waveform
+from orfeon.datasets.cache import cache_folder, cached_file, cached_names, read_cached, write_cached
+from orfeon.datasets.openml import OfflineError
+from orfeon.errors import UserError
+
+
+@pytest.fixture(autouse=True)
+def places(tmp_path, monkeypatch):
+    """An empty cache and no folder; whoever asks OpenML fails the test."""
+    monkeypatch.setenv("ORFEON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("ORFEON_DATA", raising=False)
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **_: pytest.fail("network used"))
+
+
+def offline(monkeypatch):
+    def fail(**question):
+        raise URLError("[Errno -2] Name or service not known")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fail)
+
+
+def openml(monkeypatch, asked=None, targets=("class",)):
+    frame = pd.DataFrame(
+        {
+            "u": [0.1, np.nan, 1 / 3],
+            "v": pd.Categorical(["a, b", None, "NA"], categories=["NA", "a, b", "never"]),
+            "w": ["1", "2", "x y"],
+            "class": pd.Categorical(["p", "n", "p"]),
+        }
+    )
+    details = {"name": "toy", "version": "3", "id": "61"}
+
+    def fetch(**question):
+        if asked is not None:
+            asked.append(question)
+        return SimpleNamespace(
+            frame=frame, target_names=list(targets), DESCR="A toy.", details=details
+        )
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
+    return frame
+
+
+# -- synthetic -------------------------------------------------------------------------------------
+
+
+def test_a_synthetic_data_set_is_the_generators_sample():
+    found = load("waveform:120")
+    X, y = make_waveform(120, random_state=0)
+    np.testing.assert_array_equal(found.data, X)
+    np.testing.assert_array_equal(found.target, y)
+    assert found.target_name == "class"
+    assert found.source == "synthetic, 120 rows, seed 0"
+    assert "triangular waves" in found.description
+
+
+def test_sizes_and_seeds_of_synthetic_data():
+    assert load("friedman1").frame.shape == (1000, 11)
+    assert load("friedman1").target_name == "target"
+    one, other = (load("twonorm:50", random_state=s).frame for s in (0, 1))
+    assert not one.equals(other)
+    assert load("twonorm:50", rows=20).frame.shape == (20, 21)
+    for name in ("waveform:many", "waveform:0", "waveform:-3"):
+        with pytest.raises(UserError, match="is its number of rows"):
+            load(name)
+
+
+# -- a folder --------------------------------------------------------------------------------------
+
+
+def test_a_folder_is_named_by_argument_or_variable(tmp_path, monkeypatch):
+    (tmp_path / "Golf_2.csv").write_text("class,u\n" + "a,1\nb,2\n" * 6)
+    found = load("golf-2", folder=tmp_path)
+    assert (found.name, found.target_name) == ("Golf_2", "class")
+    assert found.source == str(tmp_path / "Golf_2.csv")
+    assert list(found.data.columns) == ["u"]
+    monkeypatch.setenv("ORFEON_DATA", str(tmp_path))
+    _, y = load("Golf_2", return_X_y=True)
+    assert y.tolist() == ["a", "b"] * 6
+    assert ("Golf_2", "folder") in [(info.name, info.place) for info in list_datasets()]
+    monkeypatch.setenv("ORFEON_DATA", str(tmp_path / "gone"))
+    with pytest.raises(UserError, match=r"ORFEON_DATA names .*gone, which is not a folder"):
+        load("Golf_2")
+
+
+def test_the_last_column_is_the_target_unless_a_name_says_so(tmp_path):
+    (tmp_path / "a.csv").write_text("u,v\n" + "1,2\n3,4\n" * 6)
+    assert load("a", folder=tmp_path).target_name == "v"
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "target"),
+    [
+        ("adult", (48842, 15), "class"),
+        ("labor", (57, 17), "class"),
+        ("mnist_5k", (5000, 785), "target"),
+    ],
+)
+def test_real_data_sets(name, shape, target):
+    path_of("data/MANIFEST.csv")
+    found = load(name, folder=SHARED / "data")
+    assert found.frame.shape == shape
+    assert found.target_name == target
+
+
+# -- OpenML and the cache --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        ("toy", {"name": "toy"}),
+        ("toy:3", {"name": "toy", "version": 3}),
+        ("61", {"data_id": 61}),
+    ],
+)
+def test_what_openml_is_asked_for(monkeypatch, name, question):
+    asked = []
+    openml(monkeypatch, asked)
+    found = load(name)
+    assert question.items() <= asked[0].items()
+    assert found.source == "OpenML, toy version 3 (number 61)"
+    assert found.target_name == "class"
+
+
+def test_what_was_fetched_once_is_there_without_the_network_cell_for_cell(monkeypatch):
+    frame = openml(monkeypatch)
+    load("toy")
+    offline(monkeypatch)
+    kept = load("toy")
+    assert kept.frame["u"].tolist()[::2] == [0.1, 1 / 3]
+    assert np.isnan(kept.frame["u"][1])
+    assert kept.frame["v"].cat.categories.tolist() == ["NA", "a, b", "never"]
+    assert kept.frame["v"].isna().tolist() == [False, True, False]
+    assert kept.frame["w"].tolist() == frame["w"].tolist()
+    assert (kept.description, kept.target_name) == ("A toy.", "class")
+    assert cached_names() == ["toy"]
+    with pytest.raises(OfflineError):
+        load("toy:3")  # another version may be other data
+
+
+def test_a_damaged_cache_is_fetched_again(monkeypatch):
+    openml(monkeypatch)
+    load("toy")
+    cached_file("toy").write_bytes(b"\x1f\x8bnonsense")
+    assert read_cached("toy") is None
+    assert load("toy").frame.shape == (3, 4)
+    assert read_cached("toy") is not None
+    about = next((cache_folder() / "datasets").glob("*.json"))
+    about.write_text(json.dumps({"version": 99}))
+    assert read_cached("toy") is None
+    assert cached_names() == []
+
+
+def test_a_cache_that_cannot_be_written_is_no_hindrance(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ORFEON_CACHE", str(tmp_path / "file"))
+    openml(monkeypatch)
+    assert load("toy").frame.shape == (3, 4)
+    assert cached_file("toy") is None
+
+
+def test_no_part_of_a_file_is_left_behind(tmp_path):
+    class Unwilling(pd.DataFrame):
+        def to_csv(self, path, **_):
+            Path(path).write_text("half of")
+            raise OSError("No space left on device")
+
+    assert write_cached("toy", Unwilling({"u": [1]}), {}) is None
+    assert list((tmp_path / "cache" / "datasets").iterdir()) == []
+
+
+def test_names_that_differ_in_a_letter_have_different_files():
+    frames = {name: pd.DataFrame({"u": [len(name)]}) for name in ("a b", "a_b", "A_b", "a/b")}
+    for name, frame in frames.items():
+        write_cached(name, frame, {})
+    assert len(list((cache_folder() / "datasets").glob("*.csv.gz"))) == 4
+    assert cached_names() == sorted(frames)
+
+
+def test_the_cache_is_in_the_users_folder_unless_a_variable_says_so(monkeypatch):
+    monkeypatch.delenv("ORFEON_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert cache_folder() == Path("/somewhere/orfeon")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder() == Path.home() / ".cache" / "orfeon"
+
+
+def test_without_the_network_it_is_said_what_to_do(monkeypatch, tmp_path):
+    offline(monkeypatch)
+    with pytest.raises(OfflineError) as caught:
+        load("waveforms")
+    message = str(caught.value)
+    for part in (
+        "OpenML cannot be reached ([Errno -2] Name or service not known)",
+        "no folder of data is named",
+        str(tmp_path / "cache"),
+        "Did you mean 'waveform'?",
+        "Put waveforms.csv into a folder",
+        "ORFEON_DATA",
+    ):
+        assert part in message
+    assert "\n" not in message
+
+
+def test_the_network_of_this_machine_is_asked_for_real(monkeypatch):
+    """Where there is none; where there is one the name is not known there."""
+    from sklearn.datasets._openml import fetch_openml
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
+    monkeypatch.setattr("orfeon.datasets.openml.PATIENCE", 5.0)
+    with pytest.raises(UserError, match=r"OpenML cannot be reached|OpenML has no data set|error"):
+        load("a-data-set-that-nobody-has-made:7")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        (HTTPError("u", 412, "m", {}, None), UserError, "OpenML has no data set 'iris'"),
+        (HTTPError("u", 503, "m", {}, None), OfflineError, "answered with the error 503"),
+        (TimeoutError("timed out"), OfflineError, r"cannot be reached \(timed out\)"),
+        (ConnectionResetError("reset"), OfflineError, r"cannot be reached \(reset\)"),
+        (ValueError("No known dataset"), UserError, "that can be read: No known dataset"),
+    ],
+)
+def test_what_goes_wrong_with_openml(monkeypatch, error, kind, message):
+    def fail(**question):
+        raise error
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fail)
+    with pytest.raises(kind, match=message) as caught:
+        load("iris")
+    assert type(caught.value) is kind
+
+
+def test_sparse_columns_become_plain_and_several_targets_none(monkeypatch):
+    frame = openml(monkeypatch, targets=("v", "class"))
+    frame["s"] = pd.arrays.SparseArray([0.0, 0.0, 2.0])
+    found = load("toy")
+    assert found.frame["s"].tolist() == [0.0, 0.0, 2.0]
+    assert not isinstance(found.frame["s"].dtype, pd.SparseDtype)
+    assert found.target is None
+    with pytest.raises(UserError, match="does not say which column is the target"):
+        load("toy", return_X_y=True)
+
+
+@pytest.mark.parametrize("name", ["", "  ", 7, None])
+def test_what_is_no_name_is_refused(name):
+    with pytest.raises(UserError, match="name must name a data set"):
+        load(name)
+
+
+# -- files or names --------------------------------------------------------------------------------
+
+
+def test_what_a_user_names_is_a_file_or_a_data_set(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("sales").write_text("u,v\n1,2\n3,4\n")
+    Path("waveform").mkdir()
+    found = find_data("sales")
+    assert (found.frame.shape, found.target_name, found.name) == ((2, 2), None, "sales")
+    assert find_data("waveform").frame.shape == (1000, 22)  # not the folder
+    assert find_data(tmp_path / "sales", rows=1).frame.shape == (1, 2)
+    for name, message in [
+        ("sale.csv", "There is no file"),
+        ("./nothing", "There is no file"),
+        ("https://example.org/a", "is an address"),
+    ]:
+        with pytest.raises(UserError, match=message):
+            find_data(name)
