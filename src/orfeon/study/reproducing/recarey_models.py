@@ -1,9 +1,11 @@
 """The models of Recarey's three studies, and the settings that the grid search chooses from.
 
-The published grids are not known to us: ours are small, chosen before anything was compared, and
-the same idea everywhere. Trees are grown in full, alone and in ensembles, as the published recalls
-of Adult say. Members of boosting are stumps for classes, full trees for prices. Trees and ensembles
-are ours; all else is of scikit-learn, with its defaults but for the grid.
+The published grids are not known to us: ours are small. They were made after a few trial fits, and
+not changed after a full run; after a quick one the perceptron was given 200 epochs instead of 60,
+its default. Trees are grown in full, alone and in ensembles: an accuracy of 0.81 on Adult,
+as published, is that of such a tree. Members of boosting are stumps for classes and full trees for
+prices. Trees and ensembles are ours; all else is of scikit-learn, with its defaults but for the
+grid.
 """
 
 from __future__ import annotations
