@@ -76,6 +76,24 @@ def test_the_outcome_for_machines_is_one_json_document(waves, tmp_path, capsys):
     assert len(pd.read_csv(export)) == 60
 
 
+def test_passwords_are_shown_nowhere(waves, tmp_path, capsys):
+    out = tmp_path / "out"
+    store = f"sqlite://ada:secret@/{tmp_path}/s.db?password=secret"
+    code = study(waves, "--target", "wave", "--out", out, "--store", store, "--json", *QUICK)
+    printed, said = capsys.readouterr()
+    assert "secret" not in printed + said
+    if code == 0:
+        assert "secret" not in (out / "report.html").read_text(encoding="utf-8")
+        assert b"secret" not in (out / "model.orfeon").read_bytes()
+
+
+def test_the_report_repeats_the_command_as_it_was_given(waves, tmp_path):
+    out = tmp_path / "out"
+    study(waves, "--target", "wave", "--out", out, *QUICK)
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert f"orfeon study {waves} --target wave --out {out}" in page
+
+
 def test_the_same_command_goes_on_and_does_nothing_twice(waves, tmp_path, capsys):
     out = tmp_path / "out"
     study(waves, "--target", "wave", "--out", out, "--json", *QUICK)

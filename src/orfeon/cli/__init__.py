@@ -90,6 +90,7 @@ def _run(arguments: Sequence[str]) -> int:
     command = _asked_for(arguments, commands)
     parser, module = _build_parser(commands, command)
     options = parser.parse_all(arguments)
+    options.arguments = list(arguments)
     if module is None:
         parser.print_help(sys.stderr)
         return 2

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import platform
-import shlex
 import signal
 import sys
 import tempfile
@@ -18,7 +17,7 @@ from typing import Any
 
 from orfeon import __version__
 from orfeon.cli.parser import UsageError
-from orfeon.cli.words import printable
+from orfeon.cli.words import command_text, printable
 from orfeon.errors import UserError
 
 #: Errors of the system that the user can do something about, and what.
@@ -132,7 +131,7 @@ def _system_message(error: OSError) -> str | None:
 def _write_traceback(arguments: Sequence[str], text: str) -> str | None:
     """Write what is needed to repair a defect to a file of its own; None where none can be."""
     about = f"orfeon {__version__}, Python {platform.python_version()}, {platform.platform()}"
-    command = shlex.join(["orfeon", *arguments])
+    command = command_text(arguments)
     try:
         handle, path = tempfile.mkstemp(prefix="orfeon-error-", suffix=".txt")
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:

@@ -205,6 +205,7 @@ def _unknown(option: str, name: str, known: Sequence[str]) -> UserError:
 
 def _reproduce(options: argparse.Namespace) -> Reproduction:
     from orfeon.study import PROTOCOLS, reproduce
+    from orfeon.study.store import shown_address
 
     store = options.store or options.out / f"{PROTOCOLS[options.table].family}.orfeon.db"
     with LiveDisplay(f"orfeon reproduce {options.table}", quiet=options.quiet) as display:
@@ -230,7 +231,8 @@ def _reproduce(options: argparse.Namespace) -> Reproduction:
         except KeyboardInterrupt:
             display.close()
             say(
-                f"Stopped. What was done is in {store}; the same command goes on from there.",
+                f"Stopped. What was done is in {shown_address(store)}; the same command goes on "
+                "from there.",
                 quiet=options.quiet,
             )
             raise

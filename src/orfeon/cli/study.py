@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import math
 import re
-import shlex
-import sys
+import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,12 +26,13 @@ from orfeon.cli.options import (
 from orfeon.cli.output import print_json, print_table, say
 from orfeon.cli.parser import command_parser
 from orfeon.cli.tables import NamedTable, read_table, target_of
-from orfeon.cli.words import duration_text
+from orfeon.cli.words import command_text, duration_text
 from orfeon.errors import UserError
 
 if TYPE_CHECKING:
     from orfeon.study.workbench.evaluation import RunKey
     from orfeon.study.workbench.outcome import Candidate, StudyOutcome
+    from orfeon.study.workbench.standing import Standing
 
 _DESCRIPTION = """\
 Compares methods on a table of data and leaves, in the folder --out, all runs (store.db), a report
@@ -180,11 +181,14 @@ def run(options: argparse.Namespace) -> int:
     int
         The exit code.
     """
+    from orfeon.study.store import shown_address
+
     table = read_table(options.data or DEFAULT_DATA)
     target = target_of(table, options.target)
     out = options.out or Path("orfeon-study") / _folder_name(table.name)
     _make_folder(out)
     store = options.store or str(out / "store.db")
+    shown = shown_address(store)
     started = time.perf_counter()
     with ExitStack() as stack:
         display = stack.enter_context(LiveDisplay(f"study of {table.name}", quiet=options.quiet))
@@ -200,14 +204,14 @@ def run(options: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             display.close()
             say(
-                f"{listener.n_done} runs of this session are kept in {store}; the same command "
-                "goes on from there.",
+                f"{listener.n_done} runs of this call are kept in {shown}; the same command goes "
+                "on from there.",
                 quiet=options.quiet,
             )
             raise
     seconds = time.perf_counter() - started
     if options.json:
-        print_json(_document(outcome, written, store, seconds))
+        print_json(_document(outcome, {**written, "store": shown}, seconds))
     else:
         _print_outcome(outcome, written, seconds)
     return 0
@@ -221,9 +225,8 @@ def _folder_name(name: str) -> str:
 def _make_folder(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".orfeon-probe"
-        probe.touch()
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=out):
+            pass
     except OSError as error:
         raise UserError(
             f"--out must be a folder that can be written to; {out}: {error.strerror}."
@@ -242,18 +245,14 @@ def _study(
 
     return run_study(
         table.frame, target, name=table.name, task=options.task, methods=options.methods,
-        metric=options.metric, budget=options.budget if options.budget is not None else -1.0,
+        metric=options.metric, budget="auto" if options.budget is None else options.budget,
         repetitions=options.repeats, rows=options.rows, design=options.design,
         n_folds=options.folds, n_inner=options.inner_folds, test_share=options.test_share,
         rule=options.rule, keep=options.keep, members=options.members, group=options.group,
         drop=options.drop, keep_columns=options.use, seed=options.seed, n_jobs=options.n_jobs,
-        cluster=cluster, store=store, listener=listener, command=_command(), notes=table.notes,
+        cluster=cluster, store=store, listener=listener, notes=table.notes,
+        command=command_text(options.arguments),
     )  # fmt: skip
-
-
-def _command() -> str:
-    """The command as it was given, for the report."""
-    return shlex.join(["orfeon", *sys.argv[1:]])
 
 
 class _Listener:
@@ -263,7 +262,7 @@ class _Listener:
         from orfeon.study.workbench.studying import Extent
 
         self._display = display
-        self._budget = Extent(-1.0 if budget is None else budget, repeats).budget
+        self._budget = Extent.of("auto" if budget is None else budget, repeats).budget
         self._started = time.perf_counter()
         self._shown = 0.0
         self.n_done = 0
@@ -342,15 +341,20 @@ def _about(outcome: StudyOutcome) -> dict[str, Any]:
 
 
 def _print_outcome(outcome: StudyOutcome, written: dict[str, str], seconds: float) -> None:
+    from orfeon.study.workbench.standing import standings
+
     metric = outcome.metric
     kind = f"{len(outcome.classes)} classes" if outcome.classes else "numbers"
     print(
         f"{outcome.name}: {outcome.n_rows:,} rows, {outcome.n_attributes} attributes, {kind} of "
         f"{outcome.target} to predict; {outcome.n_outer} outer folds, {outcome.n_runs} runs.\n"
     )
-    columns = ["method", outcome.metrics[metric], "95% interval", "rank", "p", "members", "fit",
-               "predict 1000"]  # fmt: skip
-    rows = [_table_row(outcome, candidate) for candidate in outcome.candidates]
+    columns = [
+        "method", outcome.metrics[metric], "95% interval", "rank", "p (Holm)", "members", "fit",
+        "predict 1000",
+    ]  # fmt: skip
+    found = standings(outcome)
+    rows = [_table_row(outcome, candidate, found) for candidate in outcome.candidates]
     chosen = [candidate.name for candidate in outcome.candidates].index(outcome.chosen)
     print_table(columns, rows, to_the_right=range(1, len(columns)), highlight=[chosen])
     print(f"\n{_verdict(outcome)}\n")
@@ -363,17 +367,19 @@ def _print_outcome(outcome: StudyOutcome, written: dict[str, str], seconds: floa
     print(f"in {duration_text(seconds)}")
 
 
-def _table_row(outcome: StudyOutcome, candidate: Candidate) -> list[str]:
+def _table_row(
+    outcome: StudyOutcome, candidate: Candidate, found: Mapping[str, Standing]
+) -> list[str]:
     from orfeon.study.workbench.words import interval_text, score_text
 
     metric = outcome.metric
-    p_value = candidate.p_versus_best
+    p_value = found[candidate.name].adjusted
     return [
         ("* " if candidate.name == outcome.chosen else "  ") + candidate.title,
         score_text(candidate.mean(metric), metric),
         interval_text(candidate.interval, metric),
         f"{candidate.rank:.1f}",
-        "" if p_value is None or math.isnan(p_value) else f"{p_value:.3f}",
+        "" if p_value is None else f"{p_value:.3f}",
         "" if math.isnan(candidate.members) else f"{candidate.members:.0f}",
         "" if math.isnan(candidate.fit_seconds) else duration_text(candidate.fit_seconds),
         "" if math.isnan(candidate.predict_seconds) else duration_text(candidate.predict_seconds),
@@ -390,9 +396,7 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _document(
-    outcome: StudyOutcome, written: dict[str, str], store: str, seconds: float
-) -> dict[str, Any]:
+def _document(outcome: StudyOutcome, files: dict[str, str], seconds: float) -> dict[str, Any]:
     """The outcome for machines."""
     return {
         "name": outcome.name,
@@ -411,7 +415,7 @@ def _document(
         "candidates": [_candidate_document(outcome, each) for each in outcome.candidates],
         "notes": list(outcome.notes),
         "configuration": dict(outcome.configuration),
-        "files": {**written, "store": store},
+        "files": files,
         "seconds": seconds,
     }
 

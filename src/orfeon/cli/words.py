@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 import unicodedata
 from collections.abc import Iterable
 
@@ -148,3 +149,36 @@ def size_text(n_bytes: float) -> str:
         if n_bytes < 999.95:
             return f"{n_bytes:.1f} {unit}"
     return f"{n_bytes / 1000:.1f} TB"
+
+
+def command_text(arguments: Iterable[str]) -> str:
+    """A command as it may be shown to others: passwords in addresses are starred.
+
+    Parameters
+    ----------
+    arguments : iterable of str
+        What followed the name of the program.
+
+    Returns
+    -------
+    str
+        To be pasted into a shell.
+
+    Examples
+    --------
+    >>> from orfeon.cli.words import command_text
+    >>> command_text(["study", "my data.csv", "--store", "postgresql://ada:secret@host/results"])
+    "orfeon study 'my data.csv' --store 'postgresql://ada:***@host/results'"
+    """
+    return shlex.join(["orfeon", *(_without_password(argument) for argument in arguments)])
+
+
+def _without_password(argument: str) -> str:
+    if "://" not in argument:
+        return argument
+    from orfeon.study.store import shown_address
+
+    option, mark, address = argument.partition("=")
+    if mark and option.startswith("--") and "://" not in option:
+        return f"{option}={shown_address(address)}"
+    return shown_address(argument)

@@ -129,7 +129,7 @@ def test_verdicts_follow_from_corrected_tests_after_holm():
     outcome = classification()
     table = _block(outcome, "methods", "All candidates")
     rivals = [c for c in outcome.candidates[1:] if c.name != "baseline"]
-    sizes = {"n_train": round(outcome.n_train), "n_test": round(outcome.n_test)}
+    sizes = {"n_train": 1_000_000, "n_test": round(1_000_000 * outcome.test_ratio)}
     best = outcome.candidates[0].scores["error"]
     p_values = [
         corrected_resampled_t_test(c.scores["error"], best, **sizes).p_value for c in rivals
@@ -215,7 +215,7 @@ def test_differences_by_pruning_are_those_of_the_corrected_test():
     part, whole = outcome.candidate("bagging@0.4"), outcome.candidate("bagging")
     test = corrected_resampled_t_test(
         part.scores["error"], whole.scores["error"],
-        n_train=round(outcome.n_train), n_test=round(outcome.n_test),
+        n_train=1_000_000, n_test=round(1_000_000 * outcome.test_ratio),
     )  # fmt: skip
     low, high = test.interval()
     found = _column(table, "Difference, points")[row]

@@ -36,7 +36,12 @@ def _one_fold(outcome):
         return {name: values[:1] for name, values in scores.items()}
 
     candidates = tuple(
-        replace(c, scores=first(c.scores), interval=nothing, p_versus_best=math.nan)
+        replace(
+            c,
+            scores=first(c.scores),
+            interval=nothing,
+            p_versus_best=None if c.p_versus_best is None else math.nan,
+        )
         for c in outcome.candidates
     )
     honest = Honest(first(outcome.honest.scores), nothing, outcome.honest.chosen[:1])

@@ -126,9 +126,66 @@ def test_the_best_is_the_lowest_then_the_smallest_and_the_baseline_only_alone():
 def test_the_interval_is_the_corrected_one():
     scores = np.array([0.2, 0.25, 0.22, 0.3])
     half = 3.182446305284263 * math.sqrt(scores.var(ddof=1) * (1 / 4 + 20 / 80))
-    low, high = interval(scores, 80, 20)
+    low, high = interval(scores, 20 / 80)
     assert (low, high) == (pytest.approx(scores.mean() - half), pytest.approx(scores.mean() + half))
-    assert math.isnan(interval(scores[:1], 80, 20)[0])
+    assert math.isnan(interval(scores[:1], 20 / 80)[0])
+
+
+def test_an_interval_of_errors_is_not_narrower_than_that_of_as_many_answers():
+    low, high = interval(np.zeros(5), 1 / 4, n_tested=100)
+    assert low == 0.0
+    assert high == pytest.approx(1 - 0.025**0.01)  # Clopper and Pearson: no error in 100
+    scores = np.array([0.1, 0.3, 0.2, 0.4])
+    assert interval(scores, 1 / 4, n_tested=4000) == interval(scores, 1 / 4)
+    assert math.isnan(interval(np.full(5, 0.25), 1 / 4)[0])  # a loss without any spread
+
+
+def test_differences_without_spread_and_few_folds_have_no_p_value():
+    apart = [errors(0.5, 0.3, 0.2, 0.1)] * 3
+    candidates = rank_candidates(Evidence.of(PLAN, rows_of(apart, INNER)))
+    assert [c.p_versus_best is None for c in candidates] == [True, False, False, False]
+    assert all(math.isnan(c.p_versus_best) for c in candidates[1:])
+    two = rank_candidates(Evidence.of(PLAN, rows_of(OUTER[:2], INNER[:2])))
+    assert all(c.p_versus_best is None or math.isnan(c.p_versus_best) for c in two)
+
+
+def test_equal_candidates_come_with_the_chosen_one_first_and_a_p_value_of_one():
+    alike = [errors(0.5, 0.2, 0.2, 0.2)] * 3
+    rows = rows_of(alike, INNER)
+    for r in rows:
+        for name, size in r.result["sizes"].items():
+            size["nodes"] = {"cart": 5, "bagging": 500, "bagging@0.2": 100}.get(name)
+    candidates = rank_candidates(Evidence.of(PLAN, rows))
+    assert [c.name for c in candidates] == ["cart", "bagging@0.2", "bagging", "baseline"]
+    assert [c.p_versus_best for c in candidates[:3]] == [None, 1.0, 1.0]
+
+
+def test_outer_folds_without_a_choice_are_left_out_of_the_honest_figure():
+    rows = rows_of(OUTER, INNER)
+    failed = [
+        RunRow(r.key, {}, 0, {"failed": "ValueError: no"}, 1.0, {})
+        if RunKey.read(r.key).unit == 1 and RunKey.read(r.key).inner is not None
+        else r
+        for r in rows
+    ]
+    honest = honest_choice(Evidence.of(PLAN, failed))
+    assert honest.chosen == ("cart", "bagging")
+    assert honest.scores["error"].tolist() == [0.3, 0.1]
+
+
+def test_only_the_folds_that_count_are_looked_at():
+    found = Evidence.of(PLAN, rows_of(OUTER, INNER), most=2)
+    assert found.units == (0, 1)
+    assert {unit for unit, _ in found.outer} == {0, 1}
+
+
+def test_confusions_are_added_up_over_the_folds():
+    rows = rows_of(OUTER, INNER)
+    for r in rows:
+        if RunKey.read(r.key).inner is None:
+            r.result["confusion"] = {name: [[0, 1, 2], [1, 1, 5]] for name in r.result["scores"]}
+    best = rank_candidates(Evidence.of(PLAN, rows, n_classes=3))[0]
+    assert best.confusion.tolist() == [[0, 6, 0], [0, 15, 0], [0, 0, 0]]
 
 
 def test_curves_are_averaged_where_all_have_a_value():

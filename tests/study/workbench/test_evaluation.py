@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import metrics
 
 from orfeon import BaggingClassifier, BaggingRegressor, prune
 from orfeon.datasets import make_friedman1, make_waveform
@@ -39,8 +40,10 @@ def test_an_outer_run_is_the_fit_and_pruning_that_a_user_would_make(waves):
     for name, model in (("bagging", bag), ("bagging@0.2", small)):
         expected = np.mean(model.predict(X[split.test]) != y[split.test])
         assert found["scores"][name]["error"] == expected
-        assert np.sum(found["confusion"][name]) == len(split.test)
-        assert np.trace(found["confusion"][name]) == round((1 - expected) * len(split.test))
+        confusion = metrics.confusion_matrix(y[split.test], model.predict(X[split.test]))
+        for true, said, count in found["confusion"][name]:
+            assert confusion[true, said] == count
+        assert sum(count for *_, count in found["confusion"][name]) == len(split.test)
     assert found["sizes"]["bagging"] == {
         "members": 20, "nodes": int(bag.members_.n_nodes.sum())
     }  # fmt: skip
@@ -141,3 +144,28 @@ def test_a_class_that_is_missing_from_the_training_part_ends_no_run():
     for name in ("bagging", "random_forest", "stacking", "cart"):
         found = evaluation(RunKey(unit, None, name)).result
         assert found["scores"][name]["error"] >= 1 / 12, name
+
+
+def test_what_the_machine_lacks_is_no_finding(waves, monkeypatch):
+    for error in (MemoryError("no room"), OSError("no disk")):
+
+        def refuse(members, seed, n_jobs, error=error):
+            raise error
+
+        monkeypatch.setitem(METHODS, "cart", Method("cart", "CART", "", {"classification": refuse}))
+        with pytest.raises(type(error), match="no "):
+            waves(RunKey(0, None, "cart"))
+
+
+def test_a_test_part_of_unknown_classes_only_leaves_scores_and_no_curves(waves):
+    y = np.where(np.arange(120) < 60, 0, 1)
+    folding = Folding(y, False, seed=1)
+    strange = Evaluation(
+        waves.X, y, "classification", 2, folding, "margin_distance", (0.2,), 5, seed=1
+    )
+    result = strange._run(
+        RunKey(0, None, "bagging"), np.arange(60), np.arange(60, 120), 0, timings := {}
+    )
+    assert result["scores"]["bagging"]["error"] == 1.0
+    assert result["curves"] == {}
+    assert timings["predict bagging"] > 0

@@ -82,3 +82,21 @@ def test_classes_with_a_single_example_do_not_end_it():
 def test_what_cannot_be_folded_is_refused(settings, words):
     with pytest.raises(UserError, match=words):
         Folding(np.arange(20) % 2, True, seed=0, **settings)
+
+
+@pytest.mark.parametrize(
+    ("y", "settings"),
+    [
+        (np.arange(100) // 2, {"kind": "splits"}),  # 50 classes of two rows
+        (np.arange(100) % 2, {"kind": "splits", "test_share": 0.9}),
+    ],
+)
+def test_classes_without_room_on_one_side_are_split_at_random(y, settings):
+    split = Folding(y, True, seed=0, **settings).outer(0)
+    assert len(split.train) + len(split.test) == 100
+
+
+def test_groups_that_leave_too_few_for_the_inner_folds_are_refused_in_a_sentence():
+    groups = np.arange(100) // 10
+    with pytest.raises(UserError, match=r"These rows cannot be split so: .*--test-share may do"):
+        Folding(np.arange(100) % 2, True, seed=0, kind="splits", test_share=0.85, groups=groups)

@@ -134,6 +134,56 @@ def test_groups_stay_with_their_rows_where_targets_are_missing(waves):
     assert not patients[0] & patients[1]
 
 
+def test_groups_and_rows_asked_for_make_another_study(waves, tmp_path):
+    frame = waves.assign(patient=np.arange(150) // 5)
+    options = {**SMALL, "store": tmp_path / "s.db"}
+    plain = run_study(frame, "wave", drop=["patient"], **options)
+    grouped = run_study(frame, "wave", group="patient", **options)
+    fewer = run_study(frame, "wave", drop=["patient"], rows=60, **options)
+    alone = run_study(frame, "wave", group="patient", **SMALL)
+    assert grouped.best.scores["error"].tolist() == alone.best.scores["error"].tolist()
+    assert not np.array_equal(grouped.honest.scores["error"], plain.honest.scores["error"])
+    assert (plain.n_studied, fewer.n_studied) == (150, 60)
+
+
+def test_uneven_test_parts_and_runs_of_several_releases_are_told(waves, tmp_path):
+    from dataclasses import replace
+
+    from orfeon.study.store import Study
+
+    frame = waves.assign(patient=np.minimum(np.arange(150), 90))
+    put = Study.put
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            Study,
+            "put",
+            lambda self, row: put(
+                self, replace(row, versions={"orfeon": "0.0.9"} if "00001" in row.key else {})
+            ),
+        )
+        found = run_study(frame, "wave", group="patient", **SMALL)
+    assert any(note.startswith("Test parts are uneven: from ") for note in found.notes)
+    assert any("several releases of orfeon: 0.0.9, 0.1.0" in note for note in found.notes)
+
+
+def test_warnings_of_fits_are_told_once(waves, monkeypatch, tmp_path):
+    import warnings as python_warnings
+
+    from orfeon.study.workbench.methods import METHODS, Method
+
+    def warn(members, seed, n_jobs):
+        python_warnings.warn("mind the gap", UserWarning, stacklevel=1)
+        return METHODS["baseline"].build("classification", seed)
+
+    method = Method("c45", "C4.5 tree", "", {"classification": warn}, members=1)
+    monkeypatch.setitem(METHODS, "c45", method)
+    found = run_study(
+        waves, "wave", methods=["cart", "c45"], repetitions=1, store=tmp_path / "s.db"
+    )
+    assert [note for note in found.notes if "gap" in note] == ["C4.5 tree: mind the gap"]
+    assert all("warnings" not in result for *_, result in stored(tmp_path / "s.db"))
+
+
 def test_a_sample_is_compared_and_the_model_is_trained_on_all(waves):
     found = run_study(waves, "wave", rows=60, **SMALL)
     assert found.n_studied == 60
@@ -182,10 +232,11 @@ def test_a_budget_ends_with_a_whole_repetition_if_it_can(seconds, expected, monk
 
     def units(numbers):
         clock.now += 10.0 * len(list(numbers))
-        done[0] += 1
+        done[0] += len(list(numbers))
 
     monkeypatch.setattr(running, "units", units, raising=False)
-    monkeypatch.setattr(running, "_complete", lambda: done[0], raising=False)
+    monkeypatch.setattr(running, "_complete", lambda unit=0: done[0], raising=False)
+    monkeypatch.setattr(running, "_batch", lambda least, to_end: 1, raising=False)
     assert running.within(seconds, least=2, step=5, started=0.0) == expected
 
 

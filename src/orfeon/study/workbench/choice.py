@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,9 @@ from orfeon.study.workbench.methods import METHODS
 from orfeon.study.workbench.outcome import Candidate, ErrorCurves, Honest
 from orfeon.study.workbench.plan import Plan
 from orfeon.study.workbench.scoring import METRICS
+
+if TYPE_CHECKING:
+    from orfeon.study.statistics.t_tests import PairedTTest
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,6 +48,8 @@ class Evidence:
         Results of the inner fits.
     timings : dict of (int, str) to dict
         Times of the parts of the outer fits.
+    n_classes : int, default=0
+        Number of classes; 0 for regression.
     """
 
     plan: Plan
@@ -51,9 +57,12 @@ class Evidence:
     outer: Mapping[tuple[int, str], dict[str, Any]] = field(hash=False)
     inner: Mapping[tuple[int, str], list[dict[str, Any]]] = field(hash=False)
     timings: Mapping[tuple[int, str], dict[str, float]] = field(hash=False)
+    n_classes: int = 0
 
     @classmethod
-    def of(cls, plan: Plan, rows: Sequence[Any]) -> Evidence:
+    def of(
+        cls, plan: Plan, rows: Sequence[Any], n_classes: int = 0, most: int | None = None
+    ) -> Evidence:
         """Sort the rows of a store.
 
         Parameters
@@ -61,7 +70,11 @@ class Evidence:
         plan : Plan
             What was compared.
         rows : sequence of RunRow
-            The runs; those of other methods, or of folds that are not complete, are left out.
+            The runs; those of folds that are not complete are left out.
+        n_classes : int, default=0
+            Number of classes.
+        most : int, optional
+            Outer folds that count, from the first on: another process may add more.
 
         Returns
         -------
@@ -85,8 +98,16 @@ class Evidence:
                 for name in plan.methods
             )
         )
+        units = complete[:most]
         listed = {place: [found[i] for i in sorted(found)] for place, found in inner.items()}
-        return cls(plan, complete, outer, listed, timings)
+        return cls(
+            plan,
+            units,
+            {place: found for place, found in outer.items() if place[0] in units},
+            {place: found for place, found in listed.items() if place[0] in units},
+            {place: found for place, found in timings.items() if place[0] in units},
+            n_classes,
+        )
 
     def outer_scores(self, name: str, metric: str) -> Floats:
         """A measure of a candidate on each outer fold.
@@ -161,17 +182,37 @@ class Evidence:
         method = method_of(name)
         return _mean_size([self.outer[unit, method] for unit in self.units], name, what)
 
+    @cached_property
+    def parts(self) -> npt.NDArray[np.int64]:
+        """Numbers of training and test examples of each outer fold."""
+        found = []
+        for unit in self.units:
+            results = (self.outer[unit, name] for name in self.plan.methods)
+            known = next((result["n"] for result in results if "n" in result), None)
+            if known is not None:
+                found.append(known)
+        return np.array(found, dtype=np.int64).reshape(-1, 2)
+
     @property
     def sizes(self) -> tuple[float, float]:
         """Mean numbers of training and test examples of the outer folds."""
-        found = [
-            result["n"] for (unit, _), result in self.outer.items()
-            if unit in self.units and "n" in result
-        ]  # fmt: skip
-        if not found:
+        if not len(self.parts):
             return math.nan, math.nan
-        n_train, n_test = np.mean(found, axis=0)
+        n_train, n_test = self.parts.mean(axis=0)
         return float(n_train), float(n_test)
+
+    @property
+    def test_ratio(self) -> float:
+        """Test examples for each training example, on average: what makes folds depend."""
+        if not len(self.parts):
+            return math.nan
+        return float((self.parts[:, 1] / self.parts[:, 0]).mean())
+
+    @property
+    def n_tested(self) -> int:
+        """Examples that were tested on, each counted once."""
+        n_apart = self.plan.n_folds if self.plan.design == "cv" else 1
+        return int(self.parts[:n_apart, 1].sum())
 
 
 def method_of(candidate: str) -> str:
@@ -224,8 +265,7 @@ def best_of(scores: Mapping[str, float], nodes: Mapping[str, float]) -> str | No
         return None
 
     def standing(name: str) -> tuple[float, float]:
-        size = nodes.get(name, math.nan)
-        return able[name], math.inf if math.isnan(size) else size
+        return able[name], _or_infinite(nodes.get(name, math.nan))
 
     return min(able, key=standing)
 
@@ -244,55 +284,95 @@ def honest_choice(evidence: Evidence) -> Honest | None:
         None if on some outer fold nothing could be chosen.
     """
     names = evidence.plan.candidates()
-    chosen = []
+    chosen: dict[int, str] = {}
     for unit in evidence.units:
         means = {name: evidence.inner_mean(unit, name) for name in names}
         best = best_of(means, {name: evidence.inner_nodes(unit, name) for name in names})
-        if best is None:
-            return None
-        chosen.append(best)
+        if best is not None:
+            chosen[unit] = best
+    if not chosen:
+        return None
     scores = {
         metric: np.array(
             [
                 _score(evidence.outer[unit, method_of(name)], name, metric)
-                for unit, name in zip(evidence.units, chosen, strict=True)
+                for unit, name in chosen.items()
             ]
         )
         for metric in METRICS[evidence.plan.task]
     }
-    return Honest(scores, interval(scores[evidence.plan.metric], *evidence.sizes), tuple(chosen))
+    return Honest(scores, _interval(evidence, scores[evidence.plan.metric]), tuple(chosen.values()))
 
 
-def interval(scores: Floats, n_train: float, n_test: float) -> tuple[float, float]:
+def interval(scores: Floats, test_ratio: float, n_tested: int | None = None) -> tuple[float, float]:
     """95% interval of a mean over folds that share training examples (Nadeau and Bengio 2003).
 
     Parameters
     ----------
     scores : ndarray
         One for each fold.
-    n_train, n_test : float
-        Numbers of training and test examples.
+    test_ratio : float
+        Test examples for each training example.
+    n_tested : int, optional
+        For errors, the number of examples tested on: the interval is not narrower than the exact
+        one of as many independent answers. Five folds without a mistake prove less than they seem.
 
     Returns
     -------
     tuple of float
-        Lower and upper end; NaN with fewer than two folds or a failed one.
+        Lower and upper end; NaN with fewer than two folds, a failed one, or without any spread.
 
     Examples
     --------
     >>> import numpy as np
     >>> from orfeon.study.workbench.choice import interval
-    >>> [round(end, 3) for end in interval(np.array([0.2, 0.25, 0.22]), 200, 100)]
+    >>> [round(end, 3) for end in interval(np.array([0.2, 0.25, 0.22]), 100 / 200)]
     [0.124, 0.322]
+    >>> [round(end, 3) for end in interval(np.zeros(5), 1 / 4, n_tested=100)]
+    [0.0, 0.036]
     """
-    from orfeon.study.statistics import corrected_resampled_t_test
+    from scipy.stats import binomtest
 
     if len(scores) < 2 or not np.all(np.isfinite(scores)):
         return math.nan, math.nan
-    test = corrected_resampled_t_test(
-        scores, np.zeros(len(scores)), n_train=round(n_train), n_test=round(n_test)
-    )
-    return test.interval(0.95)
+    low, high = corrected_test(scores, np.zeros(len(scores)), test_ratio).interval(0.95)
+    if n_tested:
+        mean = float(scores.mean())
+        exact = binomtest(round(mean * n_tested), n_tested).proportion_ci(method="exact")
+        return min(low, float(exact.low)), max(high, float(exact.high))
+    return (math.nan, math.nan) if _is_constant(scores) else (low, high)
+
+
+def _interval(evidence: Evidence, scores: Floats) -> tuple[float, float]:
+    is_error = evidence.plan.metric == "error"
+    return interval(scores, evidence.test_ratio, evidence.n_tested if is_error else None)
+
+
+def corrected_test(first: Floats, second: Floats, test_ratio: float) -> PairedTTest:
+    """The corrected resampled t-test, where only the ratio of the parts is known.
+
+    Parameters
+    ----------
+    first, second : ndarray
+        Scores on the same folds.
+    test_ratio : float
+        Test examples for each training example.
+
+    Returns
+    -------
+    PairedTTest
+        Of the first minus the second.
+    """
+    from orfeon.study.statistics import corrected_resampled_t_test
+
+    n_train = 1_000_000  # only the ratio counts
+    n_test = max(round(test_ratio * n_train), 1)
+    return corrected_resampled_t_test(first, second, n_train=n_train, n_test=n_test)
+
+
+def _is_constant(values: Floats) -> bool:
+    """Whether values differ by no more than rounding."""
+    return float(np.ptp(values)) <= 1e-12 * max(1.0, float(np.abs(values).max()))
 
 
 def rank_candidates(evidence: Evidence) -> tuple[Candidate, ...]:
@@ -306,7 +386,8 @@ def rank_candidates(evidence: Evidence) -> tuple[Candidate, ...]:
     Returns
     -------
     tuple of Candidate
-        Best mean first; those that failed on a fold last.
+        Best mean first; those that failed on a fold last. The tests are against the best that is
+        no baseline.
     """
     from scipy.stats import rankdata
 
@@ -315,13 +396,21 @@ def rank_candidates(evidence: Evidence) -> tuple[Candidate, ...]:
     counted = np.array([evidence.outer_scores(name, plan.metric) for name in names])
     filled = np.where(np.isnan(counted), np.inf, counted)
     ranks = rankdata(filled, axis=0).mean(axis=1)
-    means = filled.mean(axis=1)
-    best = int(np.argmin(means))
+    nodes = {name: evidence.size(name, "nodes") for name in names}
+    best = best_of(dict(zip(names, counted.mean(axis=1), strict=True)), nodes)
+    against = None if best is None else counted[names.index(best)]
     found = [
-        _candidate(evidence, name, float(ranks[i]), None if i == best else counted[best])
+        _candidate(evidence, name, float(ranks[i]), None if name == best else against)
         for i, name in enumerate(names)
     ]
-    return tuple(found[i] for i in np.argsort(means, kind="stable"))
+    # Among equals the chosen one comes first, then the smallest.
+    return tuple(
+        found[i]
+        for i in sorted(
+            range(len(names)),
+            key=lambda i: (filled[i].mean(), names[i] != best, _or_infinite(nodes[names[i]])),
+        )
+    )
 
 
 def _candidate(evidence: Evidence, name: str, rank: float, best_scores: Floats | None) -> Candidate:
@@ -337,9 +426,9 @@ def _candidate(evidence: Evidence, name: str, rank: float, best_scores: Floats |
         nodes=evidence.size(name, "nodes"),
         fit_seconds=_middle(times, "fit") + order,
         predict_seconds=_middle(times, f"predict {name}"),
-        interval=interval(scores[plan.metric], *evidence.sizes),
+        interval=_interval(evidence, scores[plan.metric]),
         rank=rank,
-        p_versus_best=_p_value(scores[plan.metric], best_scores, evidence.sizes),
+        p_versus_best=_p_value(scores[plan.metric], best_scores, evidence.test_ratio),
         confusion=_confusion(evidence, name),
     )  # fmt: skip
 
@@ -416,26 +505,33 @@ def _middle(times: Sequence[Mapping[str, float]], part: str) -> float:
     return float(np.median(found)) if found else math.nan
 
 
-def _p_value(scores: Floats, best: Floats | None, sizes: tuple[float, float]) -> float | None:
-    """Corrected resampled t-test on the folds where both have a score."""
-    from orfeon.study.statistics import corrected_resampled_t_test
+def _or_infinite(size: float) -> float:
+    return math.inf if math.isnan(size) else size
 
+
+def _p_value(scores: Floats, best: Floats | None, test_ratio: float) -> float | None:
+    """Corrected resampled t-test on the folds where both have a score.
+
+    NaN where it would say nothing: with fewer than three folds, or where differences that are
+    multiples of one example happen to be equal and have no spread to go by.
+    """
     if best is None:
         return None
     both = np.isfinite(scores) & np.isfinite(best)
-    if both.sum() < 2:
+    differences = scores[both] - best[both]
+    if both.sum() < 3:
         return math.nan
-    if np.array_equal(scores[both], best[both]):
-        return 1.0
-    n_train, n_test = (round(size) for size in sizes)
-    test = corrected_resampled_t_test(scores[both], best[both], n_train=n_train, n_test=n_test)
-    return float(test.p_value)
+    if _is_constant(differences):
+        return 1.0 if abs(float(differences[0])) < 1e-12 else math.nan
+    return float(corrected_test(scores[both], best[both], test_ratio).p_value)
 
 
 def _confusion(evidence: Evidence, name: str) -> npt.NDArray[np.int64] | None:
-    method = method_of(name)
-    counts = [
-        evidence.outer[unit, method].get("confusion", {}).get(name) for unit in evidence.units
-    ]
-    known = [np.array(count, dtype=np.int64) for count in counts if count is not None]
-    return np.sum(known, axis=0) if known else None
+    found = [evidence.outer[unit, method_of(name)].get("confusion", {}) for unit in evidence.units]
+    known = [np.array(triples[name], dtype=np.int64) for triples in found if name in triples]
+    if not known:
+        return None
+    true, said, count = np.concatenate(known).T
+    counts = np.zeros((evidence.n_classes, evidence.n_classes), dtype=np.int64)
+    np.add.at(counts, (true, said), count)
+    return counts

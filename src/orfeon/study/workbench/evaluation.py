@@ -16,7 +16,6 @@ from orfeon.study.workbench.folding import Folding
 from orfeon.study.workbench.methods import METHODS, Method, Task
 from orfeon.study.workbench.scoring import (
     class_scores,
-    confusion_counts,
     full_shares,
     target_scores,
 )
@@ -97,6 +96,8 @@ class Finished(NamedTuple):
         Time of all of it.
     timings : dict of str to float
         Times of its parts.
+    warnings : tuple of str
+        What was warned of. It is no part of the result: threads hear each other's warnings.
     """
 
     key: RunKey
@@ -104,6 +105,7 @@ class Finished(NamedTuple):
     result: dict[str, Any]
     seconds: float
     timings: dict[str, float]
+    warnings: tuple[str, ...] = ()
 
 
 def candidate_name(method: str, keep: float | None) -> str:
@@ -222,14 +224,14 @@ class Evaluation:
             warnings.simplefilter("always")
             try:
                 result = self._run(key, split.train, split.test, seed, timings)
+            except (MemoryError, OSError, ImportError):
+                raise  # the machine's fault: another time it may do, so nothing is stored
             except Exception as error:
                 # A method that cannot do with these data is a finding, not the end of the study.
                 result = {"failed": _cut(f"{type(error).__name__}: {error}")}
-        said = sorted({_cut(str(warning.message)) for warning in caught})
-        if said:
-            result["warnings"] = said
+        said = tuple(sorted({_cut(str(warning.message)) for warning in caught}))
         seconds = round(time.perf_counter() - start, 6)
-        return Finished(key, seed, result, seconds, timings)
+        return Finished(key, seed, result, seconds, timings, said)
 
     def _run(
         self,
@@ -259,8 +261,7 @@ class Evaluation:
             result["scores"][name] = scores
             result["sizes"][name] = model_size(candidate)
             if "confusion" in result:
-                counts = confusion_counts(y_test, predicted.astype(np.int64), self.n_classes)
-                result["confusion"][name] = counts.tolist()
+                result["confusion"][name] = _confusions(y_test, predicted.astype(np.int64))
             if key.inner is None:
                 timings[f"predict {name}"] = _prediction_time(candidate, X_test)
         return result
@@ -294,6 +295,13 @@ class _Clock:
 
     def __exit__(self, *exception: object) -> None:
         self._timings[self._name] = round(time.perf_counter() - self._start, 6)
+
+
+def _confusions(codes: npt.NDArray[np.int64], predicted: npt.NDArray[np.int64]) -> list[list[int]]:
+    """True class, predicted class and how often: of many classes most pairs never occur."""
+    pairs, counts = np.unique(np.column_stack([codes, predicted]), axis=0, return_counts=True)
+    found: list[list[int]] = np.column_stack([pairs, counts]).tolist()
+    return found
 
 
 def _prediction_time(model: Any, X: Any) -> float:
@@ -377,6 +385,8 @@ def _curves(model: Any, found: Any, X: Any, y: npt.NDArray[Any]) -> dict[str, li
     if found.n_classes:
         # Classes that were not trained on cannot be voted for; curves go without their examples.
         known = np.isin(y, model.classes_)
+        if not known.any():
+            return {}
         X, y = take_rows(X, np.flatnonzero(known)), y[known]
     selection = read_source(model, X, y).selection
     as_trained = np.arange(len(found))

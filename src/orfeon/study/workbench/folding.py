@@ -83,6 +83,13 @@ class Folding:
                 f"{n_parts} {what} are too few for {self.n_folds} folds and {self.n_inner} inner "
                 "folds; give fewer --folds, or more data."
             )
+        try:
+            self.both(0)
+        except ValueError as error:
+            raise UserError(
+                f"These rows cannot be split so: {error}. Other --folds, --inner-folds or "
+                "--test-share may do."
+            ) from error
 
     def repetition(self, unit: int) -> int:
         """The repetition that an outer fold is in.
@@ -146,10 +153,12 @@ class Folding:
             As :meth:`outer` and :meth:`inner` give them.
         """
         known: dict[int, tuple[Split, list[Split]]] = self.__dict__.setdefault("_known", {})
-        if unit not in known:
+        found = known.get(unit)
+        if found is None:
+            found = (self.outer(unit), self.inner(unit))
             known.clear()  # runs come one outer fold after another
-            known[unit] = (self.outer(unit), self.inner(unit))
-        return known[unit]
+            known[unit] = found
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: part for name, part in self.__dict__.items() if name != "_known"}
@@ -175,6 +184,13 @@ class Folding:
             parts = list(splitter.split(np.zeros(len(rows)), y, groups))
         return [Split(rows[train], rows[test]) for train, test in parts]
 
+    def _can_keep_shares(self, n_test: int) -> bool:
+        """Whether either side of a random split has room for every class."""
+        counts = np.bincount(self.y)
+        n_classes = int((counts > 0).sum())
+        room = min(n_test, len(self.y) - n_test)
+        return int(counts[counts > 0].min()) > 1 and room >= n_classes
+
     def _random_split(self, state: int) -> Split:
         """A random split; of classes with a single example some go to either side."""
         from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
@@ -184,7 +200,7 @@ class Folding:
         if self.groups is not None:
             splitter = GroupShuffleSplit(1, test_size=self.test_share, random_state=state)
             train, test = next(splitter.split(rows, groups=self.groups))
-        elif self.is_stratified and np.bincount(self.y)[np.unique(self.y)].min() > 1:
+        elif self.is_stratified and self._can_keep_shares(n_test):
             kind = StratifiedShuffleSplit(1, test_size=n_test, random_state=state)
             train, test = next(kind.split(rows, self.y))
         else:

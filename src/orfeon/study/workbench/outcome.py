@@ -200,8 +200,10 @@ class StudyOutcome:
         Folds of a repetition, and outer folds in all.
     n_train, n_test : float
         Mean sizes of the outer training and test sets.
+    test_ratio : float
+        Test examples for each training example, on average: what makes outer folds depend.
     n_runs : int
-        Fits in the store.
+        Fits behind the figures.
     seconds : float
         Time of all fits.
     configuration : dict
@@ -236,6 +238,7 @@ class StudyOutcome:
     n_outer: int
     n_train: float
     n_test: float
+    test_ratio: float
     n_runs: int
     seconds: float
     configuration: Mapping[str, Any] = field(hash=False)

@@ -53,6 +53,10 @@ class Plan:
         Members of every ensemble; None for the numbers of the methods.
     seed : int
         Fixes all that is left to chance.
+    groups : str, optional
+        Fingerprint of the groups whose rows stay together.
+    rows : int, optional
+        Rows to compare on, where that was asked for.
 
     Examples
     --------
@@ -74,6 +78,8 @@ class Plan:
     keep: tuple[float, ...]
     members: int | None
     seed: int
+    groups: str | None = None
+    rows: int | None = None
 
     @classmethod
     def of(
@@ -91,6 +97,8 @@ class Plan:
         keep: Any = (0.2, 0.4),
         members: int | None = None,
         seed: int = 0,
+        groups: str | None = None,
+        rows: int | None = None,
     ) -> Plan:
         """Check what is given and fill in the rest.
 
@@ -118,6 +126,10 @@ class Plan:
             Members of every ensemble.
         seed : int, default=0
             Fixes all that is left to chance.
+        groups : str, optional
+            Fingerprint of the groups whose rows stay together.
+        rows : int, optional
+            Rows to compare on.
 
         Returns
         -------
@@ -130,13 +142,14 @@ class Plan:
             raise UserError(f"--members must be at least 1; got {members}.")
         if seed < 0:
             raise UserError(f"--seed must be 0 or a positive whole number; got {seed}.")
-        shares = tuple(sorted({float(share) for share in keep}))
+        # As they are named: what is judged and what is trained in the end is the same share.
+        shares = tuple(sorted({float(f"{share:g}") for share in keep}))
         if any(not 0 < share < 1 for share in shares):
             raise UserError(f"--keep must be shares between 0 and 1, such as 0.2; got {shares}.")
         return cls(
             data, task, tuple(method.name for method in chosen_methods(methods, task)),
             chosen_metric(metric, task), design, n_folds, n_inner, float(test_share),
-            _rule(rule, task), shares, members, int(seed),
+            _rule(rule, task), shares, members, int(seed), groups, rows,
         )  # fmt: skip
 
     def candidates(self) -> list[str]:
@@ -214,3 +227,29 @@ def fingerprint(X: Any, y: npt.NDArray[Any]) -> str:
     found.update(np.ascontiguousarray(hash_pandas_object(X, index=False)).tobytes())
     found.update(np.ascontiguousarray(hash_array(np.asarray(y))).tobytes())
     return found.hexdigest()[:16]
+
+
+def groups_fingerprint(codes: npt.NDArray[Any], name: str) -> str:
+    """A short text that tells two ways to group the rows apart.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        The group of each row.
+    name : str
+        The column it comes from.
+
+    Returns
+    -------
+    str
+        The name and a digest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.study.workbench.plan import groups_fingerprint
+    >>> groups_fingerprint(np.array([0, 0, 1]), "patient")
+    'patient ...'
+    """
+    found = hashlib.sha256(np.ascontiguousarray(codes, dtype=np.int64).tobytes())
+    return f"{name} {found.hexdigest()[:10]}"

@@ -7,7 +7,9 @@ read again is the same.
 
 from __future__ import annotations
 
+import math
 import time
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -20,6 +22,8 @@ from orfeon.study.workbench.plan import Plan
 
 #: Share of a budget by which the end of a repetition may exceed it.
 _GRACE = 0.2
+#: Seconds after which the keys of the store are read again.
+_LOOK_AGAIN = 10.0
 
 
 class Listener(Protocol):
@@ -119,6 +123,9 @@ class Running:
     def __post_init__(self) -> None:
         self._heard: Listener = self.listener or Silence()
         self._seconds: dict[str, float] = {}
+        self._stored: set[str] = set()
+        self._looked = -math.inf
+        self._warned: set[str] = set()
 
     def units(self, numbers: Iterable[int]) -> None:
         """Run some outer folds, all of their runs that are not in the store.
@@ -128,9 +135,9 @@ class Running:
         numbers : iterable of int
             Numbers of the outer folds.
         """
-        stored = self.study.keys()
+        self._look()
         wanted = [key for unit in numbers for key in unit_keys(self.plan, unit)]
-        left = [key for key in wanted if key.text not in stored]
+        left = [key for key in wanted if key.text not in self._stored]
         self._run(self._slow_first(left))
 
     def within(
@@ -162,10 +169,16 @@ class Running:
             if n_done >= least and not self._goes_on(left, last, (-n_done) % step, step, seconds):
                 break
             begun = self.clock()
-            self.units([n_done])
-            last = self.clock() - begun
-            n_done = self._complete()
+            batch = range(n_done, n_done + self._batch(least - n_done, (-n_done) % step or step))
+            self.units(batch)
+            last = (self.clock() - begun) / len(batch)
+            n_done = self._complete(n_done)
         return n_done
+
+    def _batch(self, least: int, to_end: int) -> int:
+        """Outer folds that are run at once: enough for all workers, within a repetition."""
+        n_runs = len(unit_keys(self.plan, 0))
+        return max(1, min(max(least, -(-2 * self.n_workers // n_runs)), to_end))
 
     @staticmethod
     def _goes_on(left: float, last: float, to_end: int, step: int, budget: float) -> bool:
@@ -178,10 +191,16 @@ class Running:
             return left > 0 and last * step <= left
         return 0 < left >= last or last * to_end <= left + _GRACE * budget
 
-    def _complete(self) -> int:
-        """Number of outer folds, from the first on, that have all their runs."""
-        stored, unit = self.study.keys(), 0
-        while all(key.text in stored for key in unit_keys(self.plan, unit)):
+    def _look(self) -> None:
+        """See what the store has: others may add to it, but reading all keys takes its time."""
+        if self.clock() - self._looked > _LOOK_AGAIN:
+            self._stored |= self.study.keys()
+            self._looked = self.clock()
+
+    def _complete(self, unit: int = 0) -> int:
+        """Number of outer folds that have all their runs, from one on that is known to be next."""
+        self._look()
+        while all(key.text in self._stored for key in unit_keys(self.plan, unit)):
             unit += 1
         return unit
 
@@ -222,4 +241,14 @@ class Running:
             dict(found.timings),
         )
         self.study.put(row)
+        self._stored.add(row.key)
+        for text in found.warnings:
+            self._keep_warning(found.key.method, text)
         self._heard.done(found.key, found.result.get("failed"))
+
+    def _keep_warning(self, method: str, text: str) -> None:
+        """Each once, beside the rows."""
+        name = f"warning {method} {zlib.crc32(text.encode()):08x}"
+        if name not in self._warned:
+            self._warned.add(name)
+            self.study.note(name, text)

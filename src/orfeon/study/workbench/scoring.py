@@ -130,32 +130,6 @@ def target_scores(y: Floats, predicted: Floats) -> dict[str, float]:
     }
 
 
-def confusion_counts(codes: Integers, predicted: Integers, n_classes: int) -> Integers:
-    """How many examples of each class are called what.
-
-    Parameters
-    ----------
-    codes, predicted : ndarray of shape (n_examples,)
-        True and predicted classes, as numbers from 0.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (n_classes, n_classes)
-        Rows are true classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.study.workbench.scoring import confusion_counts
-    >>> confusion_counts(np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
-    [[1, 1], [0, 1]]
-    """
-    counts = np.bincount(codes * n_classes + predicted, minlength=n_classes * n_classes)
-    return counts.reshape(n_classes, n_classes).astype(np.int64)
-
-
 def full_shares(model: Any, X: Any, n_classes: int) -> Floats:
     """Class probabilities with a column for every class, also for those not met in training.
 

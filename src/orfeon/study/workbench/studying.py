@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from orfeon.errors import UserError
 from orfeon.study.preparation import Prepared, prepare
-from orfeon.study.store import Store, Study
+from orfeon.study.store import RunRow, Store, Study
 from orfeon.study.workbench.choice import (
     Evidence,
     best_of,
@@ -21,18 +21,20 @@ from orfeon.study.workbench.choice import (
     mean_curves,
     rank_candidates,
 )
-from orfeon.study.workbench.evaluation import Evaluation, take_rows
+from orfeon.study.workbench.evaluation import Evaluation, RunKey, take_rows
 from orfeon.study.workbench.final import final_model, showcase, showcase_names
 from orfeon.study.workbench.folding import Folding
 from orfeon.study.workbench.methods import METHODS
 from orfeon.study.workbench.outcome import StudyOutcome
-from orfeon.study.workbench.plan import Plan, fingerprint
+from orfeon.study.workbench.plan import Plan, fingerprint, groups_fingerprint
 from orfeon.study.workbench.running import Listener, Running, Silence, unit_keys
 from orfeon.study.workbench.sampling import SMALL, affordable_rows, sample_rows, time_methods
 from orfeon.study.workbench.scoring import METRICS
 
 #: Seconds of a study that names neither a budget nor repetitions.
 BUDGET = 60.0
+#: Seconds, no limit, or what suits.
+Budget = float | Literal["auto"] | None
 #: Outer folds below which there is nothing to compare.
 _LEAST = 2
 
@@ -54,25 +56,47 @@ class Extent:
     Examples
     --------
     >>> from orfeon.study.workbench.studying import Extent
-    >>> Extent().budget, Extent(repetitions=3).budget
+    >>> Extent.of().budget, Extent.of(repetitions=3).budget
     (60.0, None)
     """
 
-    budget: float | None = -1.0
-    repetitions: int | None = None
-    rows: int | None = None
+    budget: float | None
+    repetitions: int | None
+    rows: int | None
+
+    @classmethod
+    def of(
+        cls, budget: Budget = "auto", repetitions: int | None = None, rows: int | None = None
+    ) -> Extent:
+        """Check what is given and fill in the rest.
+
+        Parameters
+        ----------
+        budget : float, None or "auto", default="auto"
+            Seconds, or none; by default a minute unless repetitions are given.
+        repetitions : int, optional
+            Repetitions; one if there is neither a budget.
+        rows : int, optional
+            Rows to compare on.
+
+        Returns
+        -------
+        Extent
+            Checked.
+        """
+        if budget == "auto":
+            budget = BUDGET if repetitions is None else None
+        if budget is None and repetitions is None:
+            repetitions = 1
+        return cls(budget, repetitions, rows)
 
     def __post_init__(self) -> None:
-        if self.budget == -1.0:
-            object.__setattr__(self, "budget", BUDGET if self.repetitions is None else None)
         if self.budget is not None and self.budget <= 0:
             raise UserError(f"--budget must be a time above 0; got {self.budget} s.")
         if self.repetitions is not None and self.repetitions < 1:
             raise UserError(f"--repeats must be at least 1; got {self.repetitions}.")
         if self.rows is not None and self.rows < 20:
             raise UserError(f"--rows must be at least 20; got {self.rows}.")
-        if self.budget is None and self.repetitions is None:
-            object.__setattr__(self, "repetitions", 1)
 
 
 def run_study(
@@ -83,7 +107,7 @@ def run_study(
     task: str = "auto",
     methods: Sequence[str] | None = None,
     metric: str | None = None,
-    budget: float | None = -1.0,
+    budget: Budget = "auto",
     repetitions: int | None = None,
     rows: int | None = None,
     design: Any = "cv",
@@ -121,7 +145,7 @@ def run_study(
     metric : str, optional
         The measure to choose by: ``"error"``, ``"balanced_error"``, ``"log_loss"``; ``"rmse"``,
         ``"mae"``, ``"unexplained"``.
-    budget : float or None, optional
+    budget : float, None or "auto", default="auto"
         Seconds; by default 60, or none if ``repetitions`` is given.
     repetitions : int, optional
         Repetitions of the cross-validation, or number of random splits.
@@ -177,15 +201,17 @@ def run_study(
     ('bagging...', 40, 0.2...)
     """
     started = time.perf_counter()
-    extent = Extent(budget, repetitions, rows)
+    extent = Extent.of(budget, repetitions, rows)
     groups, dropped = _groups(frame, group), [*drop, *([] if group is None else [group])]
     prepared = prepare(frame, target, task=task, drop=dropped, keep=keep_columns)
+    grouped = None
     if groups is not None:
         groups = groups[prepared.rows]
+        grouped = groups_fingerprint(groups, str(group))
     plan = Plan.of(
         fingerprint(prepared.X, prepared.y), prepared.task, methods=methods, metric=metric,
         design=design, n_folds=n_folds, n_inner=n_inner, test_share=test_share, rule=rule,
-        keep=keep, members=members, seed=seed,
+        keep=keep, members=members, seed=seed, groups=grouped, rows=rows,
     )  # fmt: skip
     heard = listener or Silence()
     with Store(store) as opened:
@@ -228,7 +254,8 @@ class _Bench:
 
         self.plan, self.prepared, self.study, self.groups = plan, prepared, study, groups
         self.cluster, self.heard = cluster, heard
-        self.n_workers = int(joblib.effective_n_jobs(n_jobs))
+        self.n_jobs = int(joblib.effective_n_jobs(n_jobs))
+        self.n_workers = self.n_jobs if cluster is None else max(1, cluster.threads())
         self.is_classification = plan.task == "classification"
         self.classes: npt.NDArray[Any] = np.array([])
         self.y = np.asarray(prepared.y)
@@ -302,16 +329,16 @@ class _Bench:
         """Judge, choose, and train the final model."""
         plan, prepared = self.plan, self.prepared
         rows = self.study.rows()
-        evidence = Evidence.of(plan, rows)
-        evidence = replace(evidence, units=evidence.units[:n_units])
+        evidence = Evidence.of(plan, rows, len(self.classes), n_units)
+        rows = [row for row in rows if RunKey.read(row.key).unit in evidence.units]
         candidates = rank_candidates(evidence)
         means = {candidate.name: candidate.mean(plan.metric) for candidate in candidates}
         chosen = best_of(means, {candidate.name: candidate.nodes for candidate in candidates})
         honest = honest_choice(evidence)
         if chosen is None or honest is None:
-            raise UserError(f"No method could be fitted. {_failures(evidence)[0]}")
+            raise UserError(f"No method could be fitted. {' '.join(_failures(evidence)[:1])}")
         self.heard.running(f"training the final model: {chosen}")
-        n_jobs = self.n_workers
+        n_jobs = self.n_jobs
         model = final_model(plan, chosen, prepared.X, prepared.y, n_jobs)
         self.heard.running("training models for the pictures")
         evaluation, studied = self._evaluation(n_rows)
@@ -326,9 +353,13 @@ class _Bench:
             metric=plan.metric, metrics=METRICS[plan.task], candidates=candidates, honest=honest,
             chosen=chosen, curves=mean_curves(evidence), showcase=shown, model=model,
             preparation=prepared.preparation, profile=prepared.profile,
-            notes=(*notes, *prepared.notes, *self._remarks(n_rows), *_failures(evidence)),
-            n_rows=len(prepared.y), n_attributes=prepared.X.shape[1], n_studied=n_rows,
+            notes=(
+                *notes, *prepared.notes, *self._remarks(len(studied)), *_doubts(evidence, rows),
+                *_failures(evidence), *_warnings(self.study.notes),
+            ),
+            n_rows=len(prepared.y), n_attributes=prepared.X.shape[1], n_studied=len(studied),
             n_folds=plan.n_folds, n_outer=len(evidence.units), n_train=n_train, n_test=n_test,
+            test_ratio=evidence.test_ratio,
             n_runs=len(rows), seconds=float(sum(row.seconds for row in rows)),
             configuration=self._configuration(name, n_units, n_rows), command=command,
             versions=dict(rows[-1].versions), seed=plan.seed,
@@ -344,8 +375,8 @@ class _Bench:
         if n_rows < len(self.y):
             remarks.append(
                 f"Methods were compared on {n_rows:,} of the {len(self.y):,} rows, so that the "
-                "comparison fits its budget; the final model is trained on all. A longer --budget "
-                "with a fresh --out, or --rows, compares on more."
+                "comparison fits its budget; the final model is trained on all. --rows compares on "
+                "more."
             )
         if self.is_classification:
             counts = np.bincount(self.y)
@@ -359,22 +390,45 @@ class _Bench:
 
 
 def _failures(evidence: Evidence) -> list[str]:
-    """Methods that failed and what they said; warnings that fits gave."""
+    """Methods that failed, and what they said."""
     failed: Counter[str] = Counter()
-    warned: Counter[str] = Counter()
     words: dict[str, str] = {}
-    results = [((unit, name), found) for (unit, name), found in evidence.outer.items()]
-    results += [(place, found) for place, several in evidence.inner.items() for found in several]
-    for (_, name), found in results:
+    results = [(name, found) for (_, name), found in evidence.outer.items()]
+    results += [(name, found) for (_, name), several in evidence.inner.items() for found in several]
+    for name, found in results:
         if "failed" in found:
             failed[name] += 1
             words[name] = found["failed"]
-        for text in found.get("warnings", ()):
-            warned[f"{METHODS[name].title}: {text}"] += 1
     n_each = len(results) // max(1, len(evidence.plan.methods))
-    said = [
+    return [
         f"{METHODS[name].title} failed in {count} of {n_each} fits: {words[name]}"
         for name, count in failed.items()
     ]
-    said += [f"{text} (in {count} of {n_each} fits)" for text, count in sorted(warned.items())]
+
+
+def _warnings(notes: Mapping[str, Any]) -> list[str]:
+    """What fits warned of, each once."""
+    said = {
+        f"{METHODS[name.split()[1]].title}: {text}"
+        for name, text in notes.items()
+        if name.startswith("warning ")
+    }
+    return sorted(said)
+
+
+def _doubts(evidence: Evidence, rows: Sequence[RunRow]) -> list[str]:
+    """What makes the figures less sure than they look."""
+    said = []
+    n_test = evidence.parts[:, 1]
+    if len(n_test) and n_test.max() > 2 * n_test.min():
+        said.append(
+            f"Test parts are uneven: from {n_test.min()} to {n_test.max()} rows. All count the "
+            "same, and intervals are rough."
+        )
+    versions = sorted({row.versions.get("orfeon", "unknown") for row in rows})
+    if len(versions) > 1:
+        said.append(
+            f"The runs were made by several releases of orfeon: {', '.join(versions)}. A fresh "
+            "--out makes them all with one."
+        )
     return said

@@ -8,9 +8,7 @@ from collections import Counter
 from orfeon.study.workbench.choice import BASELINE
 from orfeon.study.workbench.outcome import StudyOutcome
 from orfeon.study.workbench.scoring import SHARES
-
-#: Below this, a difference is taken to be more than chance.
-_LEVEL = 0.05
+from orfeon.study.workbench.standing import standings
 
 
 def score_text(value: float, metric: str) -> str:
@@ -81,25 +79,36 @@ def verdict(outcome: StudyOutcome) -> list[str]:
     list of str
         The figure to report, the choice, how sure it is, and what stands against it.
     """
-    metric = outcome.metric
-    expected = score_text(outcome.honest.mean(metric), metric)
     said = [
-        f"Expect {'an' if metric in ('error', 'unexplained') else 'a'} {outcome.metrics[metric]} "
-        f"of {expected} on new data (95% interval {interval_text(outcome.honest.interval, metric)})"
-        ": chosen on inner folds, judged on outer ones.",
+        _expected(outcome),
         f"The model is {outcome.best.title}: {outcome.best.idea}. {_how_often(outcome)}",
     ]
+    found = standings(outcome)
     alike = [
         candidate.title
         for candidate in outcome.candidates
-        if candidate.name not in (outcome.chosen, BASELINE)
-        and candidate.p_versus_best is not None
-        and candidate.p_versus_best >= _LEVEL
+        if candidate.name != BASELINE and found[candidate.name].word in ("unclear", "unknown")
     ]
     if alike:
         shown = "; ".join(alike[:6]) + (f"; and {len(alike) - 6} more" if len(alike) > 6 else "")
         said.append(f"Not told from the best by these data: {shown}.")
     return said + _doubts(outcome)
+
+
+def _expected(outcome: StudyOutcome) -> str:
+    metric, honest = outcome.metric, outcome.honest
+    what = outcome.metrics[metric]
+    if math.isnan(honest.mean(metric)):
+        return (
+            f"What {what} to expect on new data is not known: a method that inner folds chose "
+            "could not be fitted on an outer one. More rows, or fewer --folds, may help."
+        )
+    article = "an" if what[0] in "aeiou" else "a"
+    return (
+        f"Expect {article} {what} of {score_text(honest.mean(metric), metric)} on new data (95% "
+        f"interval {interval_text(honest.interval, metric)}): chosen on inner folds, judged on "
+        "outer ones."
+    )
 
 
 def _how_often(outcome: StudyOutcome) -> str:

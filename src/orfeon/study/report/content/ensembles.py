@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from orfeon.inspection import kappa_error, margins
-from orfeon.study.report.content.standing import groups_of
 from orfeon.study.report.content.words import listed
 from orfeon.study.report.content_types import (
     Axis,
@@ -22,6 +21,7 @@ from orfeon.study.report.content_types import (
     Section,
 )
 from orfeon.study.workbench.outcome import Showcase, StudyOutcome
+from orfeon.study.workbench.standing import groups_of
 
 #: Pairs of members of a cloud, and steps of a distribution.
 _PAIRS, _STEPS = 600, 400

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 
 from orfeon.study.report.content.measure import Measure
-from orfeon.study.report.content.standing import baseline_of, groups_of, has_failed, standings
 from orfeon.study.report.content.words import counted
 from orfeon.study.report.content_types import (
     Box,
@@ -18,6 +17,7 @@ from orfeon.study.report.content_types import (
     Table,
 )
 from orfeon.study.workbench.outcome import Candidate, StudyOutcome
+from orfeon.study.workbench.standing import baseline_of, groups_of, has_failed, standings
 
 
 def methods_section(outcome: StudyOutcome) -> Section:
@@ -184,10 +184,9 @@ def honest_section(outcome: StudyOutcome) -> Section:
 
 def _optimism(measure: Measure, gap: float) -> str:
     if not math.isfinite(gap) or measure.text(abs(gap)) == measure.text(0.0):
-        return "The choice cost nothing that could be measured."
-    if gap > 0:
-        return f"The difference, {measure.difference_text(gap)}, is what the choice owes to luck."
+        return "Both are alike: the choice cost nothing that could be measured."
+    how = "above" if gap > 0 else "below"
     return (
-        f"The choice inside did {measure.difference_text(gap)} better by chance: there is no sign "
-        "of luck in the choice."
+        f"The first is {measure.difference_text(gap)} {how} the second. Luck in the choice is a part of that, the "
+        "smaller training sets of inner folds and plain chance are others."
     )

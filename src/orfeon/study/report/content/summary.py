@@ -6,9 +6,9 @@ import math
 from collections import Counter
 
 from orfeon.study.report.content.measure import Measure
-from orfeon.study.report.content.standing import baseline_of, compared, has_failed, standings
 from orfeon.study.report.content.words import counted, duration, listed, p_value_text, short
 from orfeon.study.workbench.outcome import Candidate, StudyOutcome
+from orfeon.study.workbench.standing import baseline_of, compared, has_failed, standings
 
 #: Test examples of a fold below which its score says little.
 _FEW = 30

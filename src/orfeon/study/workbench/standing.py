@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from orfeon.study.statistics import corrected_resampled_t_test, holm
-from orfeon.study.workbench.choice import BASELINE
+from orfeon.study.statistics import holm
+from orfeon.study.workbench.choice import BASELINE, corrected_test
 from orfeon.study.workbench.outcome import Candidate, StudyOutcome
 
 #: Level of significance, for all candidates together.
@@ -20,14 +20,14 @@ class Standing:
     Parameters
     ----------
     word : {"best", "unclear", "worse", "unknown", "failed"}
-        Against the candidate with the best mean: "unclear" where they cannot be told apart,
-        "unknown" where there is no test.
+        Against the best candidate: "unclear" where they cannot be told apart, "unknown" where there
+        is no test.
     adjusted : float or None
         P-value after Holm's correction; None where there is none.
 
     Examples
     --------
-    >>> from orfeon.study.report.content.standing import Standing
+    >>> from orfeon.study.workbench.standing import Standing
     >>> Standing("worse", 0.012).word
     'worse'
     """
@@ -85,9 +85,9 @@ def standings(outcome: StudyOutcome) -> dict[str, Standing]:
         tested.update(zip(rivals, holm(list(rivals.values()), alpha=LEVEL).adjusted, strict=True))
     for name, p_value in tested.items():
         found[name] = Standing("worse" if p_value <= LEVEL else "unclear", p_value)
-    best = outcome.candidates[0]
-    if found[best.name].word != "failed":
-        found[best.name] = Standing("best")
+    for candidate in outcome.candidates:
+        if candidate.p_versus_best is None and found[candidate.name].word != "failed":
+            found[candidate.name] = Standing("best")
     return found
 
 
@@ -112,8 +112,7 @@ def compared(
     first, second = one.scores[outcome.metric], other.scores[outcome.metric]
     if len(first) < 2 or has_failed(one, outcome.metric) or has_failed(other, outcome.metric):
         return None
-    n_train, n_test = max(round(outcome.n_train), 1), max(round(outcome.n_test), 1)
-    test = corrected_resampled_t_test(first, second, n_train=n_train, n_test=n_test)
+    test = corrected_test(first, second, outcome.test_ratio)
     return (test.mean_difference, *test.interval(0.95), test.p_value)
 
 
