@@ -109,6 +109,13 @@ def test_one_value_or_missing_says_something():
     assert "only" in prepare(table(only=["yes", None, None] * 20), "class").X
 
 
+def test_halves_of_letters_and_wild_objects_make_words():
+    frame = table(wild=["\ud800", pd.Interval(0, 1), Decimal("1.5"), "é", "\x00", None] * 10)
+    prepared = prepare(frame, "class")
+    assert set(prepared.X["wild"].cat.categories) == {"?", "(0, 1]", "1.5", "é", "\x00"}
+    assert prepared.profile.n_duplicates == 0
+
+
 # -- dates -----------------------------------------------------------------------------------------
 
 

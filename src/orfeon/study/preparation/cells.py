@@ -124,13 +124,24 @@ def as_text(value: Any) -> str:
     ('blue', '3', 'True', '0.5')
     """
     if isinstance(value, str):
-        return value.strip()
+        return _writable(value.strip())
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, float | np.floating | Decimal):
         number = float(value)
         return str(int(number)) if number.is_integer() else repr(number)
-    return str(value)
+    return _writable(str(value))
+
+
+def _writable(word: str) -> str:
+    """A word that can be written as UTF-8: halves of letters, of broken files, cannot."""
+    if word.isascii():
+        return word
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return word.encode("utf-8", "replace").decode()
+    return word
 
 
 def words(series: Any) -> tuple[Codes, list[str]]:

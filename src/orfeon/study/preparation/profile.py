@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
+from orfeon.study.preparation.cells import distinct, is_number_type, numbers, words
 from orfeon.study.preparation.frames import clean_frame, find_column
 from orfeon.study.preparation.kinds import Kind, column_kind
 
@@ -148,10 +151,6 @@ def profile_clean(table: Any, target: str | None) -> Profile:
 
 
 def _class_shares(series: Any, at_most: int = 50) -> dict[str, float]:
-    import numpy as np
-
-    from orfeon.study.preparation.cells import words
-
     try:
         codes, found = words(series)
     except TypeError:
@@ -168,7 +167,9 @@ def _duplicates(table: Any) -> int:
 
     if not len(table.columns):
         return 0
-    try:
-        return int(pandas.util.hash_pandas_object(table, index=False).duplicated().sum())
-    except TypeError:  # numbers beside words in one column have no hash
-        return int(table.astype(str).duplicated().sum())
+    hashes = np.zeros(len(table), dtype=np.uint64)
+    for name in table.columns:
+        column = table[name]
+        plain = numbers(column)[0] + 0.0 if is_number_type(column) else distinct(column)[0]
+        hashes = hashes * np.uint64(0x100000001B3) + pandas.util.hash_array(plain)
+    return int(pandas.Series(hashes).duplicated().sum())
