@@ -19,12 +19,18 @@ from orfeon.study.cluster import Cluster, ClusterError
 from orfeon.study.packing import pack, unpack
 from orfeon.study.parallel import Outcome, attempt, failure
 
-#: Tasks handed to the scheduler for every thread of the workers: one running, others waiting.
+#: Batches handed to the scheduler for every thread of the workers: one running, others waiting.
 AHEAD = 4
+#: Seconds of tasks that are sent together, and how many these may be.
+TOGETHER, MOST_TOGETHER = 0.2, 64
 #: Seconds without any worker before giving up.
 WAIT_FOR_WORKERS = 60.0
 #: Times that one task may be lost with its worker.
 LOSSES = 5
+#: Numbered tasks that are sent together.
+Batch = list[tuple[int, Any]]
+#: Seconds after which workers are counted again.
+COUNT_AGAIN = 2.0
 #: Seconds between looks at the cluster while no result comes.
 LOOK = 0.5
 
@@ -109,8 +115,11 @@ class ClusterTasks:
         self.naming = naming
         self.sent = _Sent(cluster)
         self.done: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.open: dict[Any, tuple[int, Any]] = {}
+        self.open: dict[Any, Batch] = {}
         self.losses: dict[int, int] = {}
+        self.seconds: float | None = None
+        self.together = 1
+        self.counted: tuple[float, int] | None = None
 
     def run(self, tasks: Iterable[Any]) -> Iterator[Any]:
         """Yield results as they come.
@@ -127,39 +136,65 @@ class ClusterTasks:
         """
         numbered = enumerate(tasks)
         try:
-            self._submit(itertools.islice(numbered, self._room()))
+            self._fill(numbered)
             while self.open:
                 future = self._next_done()
-                outcome = self._outcome(future)
-                if outcome is None:
+                outcomes = self._outcomes(future)
+                if outcomes is None:
                     continue
-                _, task = self.open.pop(future)
+                batch = self.open.pop(future)
                 future.release()
-                if outcome.error is not None:
-                    raise failure(outcome.error, task, self.naming) from outcome.error
-                self._submit(itertools.islice(numbered, 1))
-                yield outcome.result
+                self._learn(outcomes)
+                self._fill(numbered)
+                for outcome, (_, task) in zip(outcomes, batch, strict=True):
+                    if outcome.error is not None:
+                        raise failure(outcome.error, task, self.naming) from outcome.error
+                    yield outcome.result
         finally:
             self._cancel()
 
-    def _room(self) -> int:
-        return AHEAD * max(1, self.cluster.threads())
+    def _fill(self, numbered: Iterator[tuple[int, Any]]) -> None:
+        """Hand out batches as long as there is room for them."""
+        while len(self.open) < self._room():
+            batch = list(itertools.islice(numbered, self.together))
+            if not batch:
+                return
+            self._submit(batch)
 
-    def _submit(self, numbered: Iterable[tuple[int, Any]]) -> None:
-        for number, task in numbered:
-            packed = pack(task)
-            future = self.client.submit(
-                _run_packed,
-                number,
-                self.sent.future_of(self.function.data),
-                packed.data,
-                len(self.function.arrays),
-                *map(self.sent.future_of, (*self.function.arrays, *packed.arrays)),
-                key=f"orfeon-task-{number}-{uuid.uuid4().hex}",
-                pure=False,
-            )
-            self.open[future] = number, task
-            future.add_done_callback(self.done.put)
+    def _room(self) -> int:
+        """How many batches may be under way; workers come and go."""
+        now = time.monotonic()
+        if self.counted is None or now - self.counted[0] > COUNT_AGAIN:
+            self.counted = now, AHEAD * max(1, self._threads())
+        return self.counted[1]
+
+    def _threads(self) -> int:
+        if self.client.status != "running":
+            raise disconnected(self.cluster.address)
+        try:
+            return self.cluster.threads()
+        except OSError as error:
+            raise disconnected(self.cluster.address) from error
+
+    def _learn(self, outcomes: list[Outcome]) -> None:
+        """Send as many tasks together as take some time: on the way they would lose it."""
+        mean = sum(outcome.seconds for outcome in outcomes) / len(outcomes)
+        self.seconds = mean if self.seconds is None else 0.7 * self.seconds + 0.3 * mean
+        self.together = int(min(MOST_TOGETHER, max(1.0, TOGETHER / max(self.seconds, 1e-9))))
+
+    def _submit(self, batch: Batch) -> None:
+        packed = pack(batch)
+        future = self.client.submit(
+            _run_packed,
+            self.sent.future_of(self.function.data),
+            packed.data,
+            len(self.function.arrays),
+            *map(self.sent.future_of, (*self.function.arrays, *packed.arrays)),
+            key=f"orfeon-task-{batch[0][0]}-{uuid.uuid4().hex}",
+            pure=False,
+        )
+        self.open[future] = batch
+        future.add_done_callback(self.done.put)
 
     def _next_done(self) -> Any:
         """Wait for a task to be done or lost, as long as there is somebody to do it."""
@@ -174,42 +209,37 @@ class ClusterTasks:
                 return future
 
     def _look(self, idle_since: float | None) -> float | None:
-        if self.client.status != "running":
-            raise disconnected(self.cluster.address)
-        try:
-            threads = self.cluster.threads()
-        except OSError as error:
-            raise disconnected(self.cluster.address) from error
-        if threads:
+        """Since when there has been no worker, if there is none."""
+        if self._threads():
             return None
         now = time.monotonic()
         if idle_since is not None and now - idle_since > WAIT_FOR_WORKERS:
             raise all_gone(self.cluster.address)
         return now if idle_since is None else idle_since
 
-    def _outcome(self, future: Any) -> Outcome | None:
-        """What a task gave; None if it was lost and has been sent again."""
+    def _outcomes(self, future: Any) -> list[Outcome] | None:
+        """What tasks gave; None if they were lost and have been sent again."""
         from concurrent.futures import CancelledError
 
         KilledWorker = importlib.import_module("distributed").KilledWorker
 
         try:
-            outcome = future.result()
+            outcomes: list[Outcome] = future.result()
         except (CancelledError, KilledWorker) as error:
             if self.client.status != "running":
                 raise disconnected(self.cluster.address) from error
             self._send_again(future, error)
             return None
-        assert isinstance(outcome, Outcome)
-        return outcome
+        return outcomes
 
     def _send_again(self, future: Any, error: BaseException) -> None:
-        number, task = self.open.pop(future)
-        self.losses[number] = self.losses.get(number, 0) + 1
-        if self.losses[number] > LOSSES:
-            raise failure(error, task, self.naming) from error
+        """Send tasks that were lost, each on its own: one of them may be what killed the worker."""
         self.sent.forget_lost()
-        self._submit([(number, task)])
+        for number, task in self.open.pop(future):
+            self.losses[number] = self.losses.get(number, 0) + 1
+            if self.losses[number] > LOSSES:
+                raise failure(error, task, self.naming) from error
+            self._submit([(number, task)])
 
     def _cancel(self) -> None:
         if self.open and self.client.status == "running":
@@ -218,12 +248,15 @@ class ClusterTasks:
         self.sent.release()
 
 
-def _run_packed(number: int, function: bytes, task: bytes, split: int, *arrays: Any) -> Outcome:
-    """Run a task where it has arrived; of the arrays the first ones are those of the function.
+def _run_packed(function: bytes, tasks: bytes, split: int, *arrays: Any) -> list[Outcome]:
+    """Run tasks where they have arrived; the first of the arrays are those of the function.
 
     The function is unpacked anew for each task: what one changes in it no other sees.
     """
-    return attempt(unpack(function, arrays[:split]), number, unpack(task, arrays[split:]))
+    return [
+        attempt(unpack(function, arrays[:split]), number, task)
+        for number, task in unpack(tasks, arrays[split:])
+    ]
 
 
 class _Sent:

@@ -5,9 +5,11 @@ A task that fails says which one it was; a worker process that dies has its task
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import os
+import signal
 import threading
 import time
 import warnings
@@ -209,6 +211,8 @@ class Outcome:
         What the function gave.
     error : Exception, optional
         What it raised.
+    seconds : float, default=0.0
+        How long it took.
 
     Examples
     --------
@@ -217,12 +221,19 @@ class Outcome:
     3
     """
 
-    __slots__ = ("error", "number", "result")
+    __slots__ = ("error", "number", "result", "seconds")
 
-    def __init__(self, number: int, result: Any = None, error: Exception | None = None) -> None:
+    def __init__(
+        self,
+        number: int,
+        result: Any = None,
+        error: Exception | None = None,
+        seconds: float = 0.0,
+    ) -> None:
         self.number = number
         self.result = result
         self.error = error
+        self.seconds = seconds
 
 
 def attempt(function: Callable[[Any], Any], number: int, task: Any) -> Outcome:
@@ -248,8 +259,10 @@ def attempt(function: Callable[[Any], Any], number: int, task: Any) -> Outcome:
     >>> attempt(abs, 0, -2).result, attempt(abs, 1, "two").error
     (2, TypeError("bad operand type for abs(): 'str'"))
     """
+    began = time.perf_counter()
     try:
-        return Outcome(number, function(task))
+        result = function(task)
+        return Outcome(number, result, seconds=time.perf_counter() - began)
     except Exception as error:
         import traceback
 
@@ -267,6 +280,25 @@ def _portable(error: Exception) -> Exception:
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
+
+
+@contextlib.contextmanager
+def _interruptions_later() -> Iterator[None]:
+    """Hold Ctrl-C back while processes are begun; these inherit that, and never hear of it.
+
+    A terminal sends it to all processes. This one hears of it, and ends them without their cries.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # later it would let Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _leave(outcomes: Any) -> None:
@@ -349,7 +381,8 @@ class _LocalTasks:
             return_as="generator_unordered",
             max_nbytes=LARGE,
         )
-        return parallel(calls())
+        with _interruptions_later() if self.prefer == "processes" else contextlib.nullcontext():
+            return parallel(calls())
 
     def _gave_up(self, error: BaseException) -> Exception:
         names = ", ".join(self.naming(task) for task in itertools.islice(self.open.values(), 3))
