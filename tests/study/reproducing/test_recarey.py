@@ -206,6 +206,7 @@ def test_the_command_knows_the_short_names(folder, tmp_path, capsys):
     assert main(["reproduce", "p2", *options]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("Quick: 1000 training examples, small grids")
+    assert "5000 of the 70000 images are used" in printed
     assert "In doubt: mnist cart avg=macro accuracy is printed as 77.0" in printed
     assert main(["reproduce", "list", "--json"]) == 0
     tables = json.loads(capsys.readouterr().out)["tables"]
