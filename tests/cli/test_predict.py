@@ -249,3 +249,14 @@ def test_letters_that_are_not_utf_8_far_down_are_read(place, new_homes, tmp_path
     arguments = ["predict", str(place / "bag.orfeon"), str(tmp_path / "latin.csv")]
     assert main([*arguments, "--id", "name"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("café,")
+
+
+def test_blanks_around_words_do_not_make_them_unknown(tmp_path, capsys):
+    rows = [f"{'ab'[i % 2]} ,{i % 5},{'no' if i % 2 else 'yes'}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("kind,u,class\n" + "\n".join(rows))
+    model = str(tmp_path / "m.orfeon")
+    data = str(tmp_path / "t.csv")
+    assert main(["fit", data, "--target", "class", "--method", "cart", "-o", model]) == 0
+    assert main(["predict", model, data, "-o", str(tmp_path / "p.csv")]) == 0
+    answers = (tmp_path / "p.csv").read_text().split()[1:]
+    assert answers == ["no" if i % 2 else "yes" for i in range(40)]

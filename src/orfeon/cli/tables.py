@@ -195,8 +195,9 @@ def _encoding_below(source: Any, fallback: Any) -> str | None:
 def _parsed(source: Any, dialect: Any, as_words: frozenset[str]) -> Iterator[tuple[Any, float]]:
     import pandas
 
+    from orfeon.datasets.delimited import without_blanks
     from orfeon.datasets.dialect import MISSING_WORDS
-    from orfeon.datasets.sources import text_stream
+    from orfeon.datasets.sources import text_of
 
     settings: Mapping[str, Any] = {
         "sep": dialect.delimiter,
@@ -211,10 +212,13 @@ def _parsed(source: Any, dialect: Any, as_words: frozenset[str]) -> Iterator[tup
         "dtype": {name: str for name in dialect.names if name.strip() in as_words},
         "chunksize": PIECE_ROWS,
     }
-    with source.open() as (stream, file), _told(source):
-        text = text_stream(stream, dialect.encoding)
+    with (
+        source.open() as (stream, file),
+        text_of(stream, dialect.encoding) as text,
+        _told(source),
+    ):
         for piece in pandas.read_csv(text, **settings):
-            yield piece, min(1.0, file.tell() / max(source.size, 1))
+            yield without_blanks(piece), min(1.0, file.tell() / max(source.size, 1))
 
 
 @contextlib.contextmanager

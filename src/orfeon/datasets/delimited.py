@@ -161,13 +161,31 @@ def _pieces(source: Source, dialect: Dialect, **options: Any) -> Iterator[tuple[
         warnings.simplefilter("error", pandas.errors.ParserWarning)
         try:
             for piece in pandas.read_csv(text, **settings):
-                yield _stripped(piece), file.tell() / max(source.size, 1)
+                yield without_blanks(piece), file.tell() / max(source.size, 1)
         except pandas.errors.EmptyDataError:
             return
 
 
-def _stripped(piece: Any) -> Any:
-    """A piece whose words have no blanks at their ends (those at the start are never read)."""
+def without_blanks(piece: Any) -> Any:
+    """A piece whose words have no blanks at their ends (those at the start are never read).
+
+    Parameters
+    ----------
+    piece : pandas.DataFrame
+        As it was parsed; it is changed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from orfeon.datasets.delimited import without_blanks
+    >>> without_blanks(pandas.DataFrame({"kind": ["a ", "b"]}))["kind"].tolist()
+    ['a', 'b']
+    """
     for name in piece.columns:
         column = piece[name]
         if _sort(column) == "words" and bool(column.str.endswith((" ", "\t")).any()):
@@ -322,4 +340,4 @@ def _parsed(text: str, dialect: Dialect) -> Any:
     settings = {**_settings(dialect), "skiprows": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("error", pandas.errors.ParserWarning)
-        return _stripped(pandas.read_csv(io.StringIO(text), **settings))
+        return without_blanks(pandas.read_csv(io.StringIO(text), **settings))

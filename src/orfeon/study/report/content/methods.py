@@ -187,6 +187,6 @@ def _optimism(measure: Measure, gap: float) -> str:
         return "Both are alike: the choice cost nothing that could be measured."
     how = "above" if gap > 0 else "below"
     return (
-        f"The first is {measure.difference_text(gap)} {how} the second. Luck in the choice is a part of that, the "
-        "smaller training sets of inner folds and plain chance are others."
+        f"The first is {measure.difference_text(gap)} {how} the second. Luck in the choice is a "
+        "part of that, the smaller training sets of inner folds and plain chance are others."
     )
