@@ -85,6 +85,10 @@ def test_formats_of_dates(java, python):
         (["@attribute u numeric", "@data", "1,2"], "row '1,2' has 2 cells, and there are 1"),
         (["@attribute u numeric", "@data", "one"], "numeric column 'u' has a word"),
         (["@attribute u numeric", "@data", "{7 1}"], "a sparse row that cannot be read"),
+        (
+            ["@attribute u date %q", "@data", "1"],
+            "date column 'u' has a format that cannot be read",
+        ),
         (["@attribute u string", "@data", "'open"], "a row that cannot be read"),
     ],
 )

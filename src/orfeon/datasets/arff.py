@@ -232,7 +232,11 @@ def _column(column: ArffColumn, cells: list[str | None]) -> Any:
         unknown = {cell for cell in cells if cell is not None} - set(levels)
         return pandas.Series(pandas.Categorical(cells, categories=[*levels, *sorted(unknown)]))
     if column.kind == "date":
-        return pandas.to_datetime(
-            pandas.Series(cells, dtype=object), format=column.date_format, errors="coerce"
-        )
+        words = pandas.Series(cells, dtype=object)
+        try:
+            return pandas.to_datetime(words, format=column.date_format, errors="coerce")
+        except ValueError as error:
+            raise UserError(
+                f"its date column {column.name!r} has a format that cannot be read: {error}"
+            ) from error
     return pandas.Series(cells, dtype="str")
