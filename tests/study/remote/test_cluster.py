@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -216,12 +215,6 @@ def test_a_cluster_without_workers_is_told_and_so_is_a_scheduler_that_is_gone(
             with pytest.raises(ClusterError, match=r"scheduler at tcp\S+ no longer answers"):
                 list(results)
     assert capfd.readouterr().err == ""
-
-
-def test_without_dask_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ClusterError, match=r"pip install 'orfeon\[dask\]'"):
-        connect("tcp://127.0.0.1:8786").__enter__()
 
 
 def versions(**workers: dict[str, str | None]):

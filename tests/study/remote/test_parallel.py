@@ -16,6 +16,7 @@ from tests.study.remote import work
 from orfeon.datasets import make_waveform
 from orfeon.errors import UserError
 from orfeon.study import parallel
+from orfeon.study.cluster import ClusterError, connect
 from orfeon.study.parallel import TaskError, run_all, task_name
 
 ROUTES = {
@@ -143,6 +144,12 @@ def test_tasks_are_named_as_the_caller_says():
 def test_arguments_that_make_no_sense_are_refused_before_anything_runs(given, message):
     with pytest.raises(UserError, match=message):
         run_all(abs, [1], **given)
+
+
+def test_without_dask_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ClusterError, match=r"pip install 'orfeon\[dask\]'"):
+        connect("tcp://127.0.0.1:8786").__enter__()
 
 
 PROGRAM = """
