@@ -9,16 +9,15 @@ import contextlib
 import gzip
 import io
 import json
-import os
-import secrets
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, BinaryIO, Protocol, TextIO
 
 from orfeon.cli.output import plain_value
 from orfeon.cli.words import nearest_names
 from orfeon.errors import UserError
+from orfeon.writing import atomic_write
 
 #: Formats and the endings of names that ask for them.
 ENDINGS = {
@@ -110,30 +109,18 @@ def open_predictions(path: Path | None, form: str) -> Iterator[Writer]:
             sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
         yield _text_writer(sys.stdout, form)
         return
-    with _draft(path) as draft:
+    with atomic_write(path) as file:
         if form == "parquet":
-            with contextlib.closing(_ParquetWriter(draft)) as writer:
+            with contextlib.closing(_ParquetWriter(file)) as writer:
                 yield writer
         else:
-            with _text_file(draft, is_packed=path.name.lower().endswith(".gz")) as stream:
+            with _text_file(file, is_packed=path.name.lower().endswith(".gz")) as stream:
                 yield _text_writer(stream, form)
 
 
 @contextlib.contextmanager
-def _draft(path: Path) -> Iterator[Path]:
-    """A file beside the one to be written, which takes its place in the end."""
-    target = Path(os.path.realpath(path))
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
-    try:
-        yield draft
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _text_file(path: Path, *, is_packed: bool) -> Iterator[TextIO]:
-    with path.open("wb") as file, contextlib.ExitStack() as stack:
+def _text_file(file: BinaryIO, *, is_packed: bool) -> Iterator[TextIO]:
+    with contextlib.ExitStack() as stack:
         binary: Any = file
         if is_packed:
             binary = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
@@ -174,12 +161,12 @@ class _LinesWriter:
 class _ParquetWriter:
     """The types of the columns are those of the first piece."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         try:
             import pyarrow  # noqa: F401
         except ImportError as error:
             raise UserError("Parquet cannot be written: install orfeon[parquet].") from error
-        self._path = path
+        self._file = file
         self._writer: Any = None
 
     def write(self, piece: Any) -> None:
@@ -189,7 +176,7 @@ class _ParquetWriter:
         schema = None if self._writer is None else self._writer.schema
         table = pyarrow.Table.from_pandas(piece, schema=schema, preserve_index=False)
         if self._writer is None:
-            self._writer = parquet.ParquetWriter(self._path, table.schema)
+            self._writer = parquet.ParquetWriter(self._file, table.schema)
         self._writer.write_table(table)
 
     def close(self) -> None:

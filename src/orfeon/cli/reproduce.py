@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from orfeon.cli.output import print_json, print_table, say
 from orfeon.cli.parser import command_parser
 from orfeon.cli.words import nearest_names
 from orfeon.errors import UserError
+from orfeon.writing import atomic_write
 
 if TYPE_CHECKING:
     from orfeon.study.reproducing.reproduction import Reproduction
@@ -297,9 +297,5 @@ def _write_csv(path: Path, cells: Sequence[Mapping[str, Any]]) -> None:
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(cells)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text.getvalue(), encoding="utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with atomic_write(path) as file:
+        file.write(text.getvalue().encode("utf-8"))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from orfeon.errors import UserError
+from orfeon.writing import atomic_write
 
 #: The environment variable that names the folder of fetched data sets.
 CACHE_VARIABLE = "ORFEON_CACHE"
@@ -125,21 +126,13 @@ def write_cached(name: str, frame: Any, facts: dict[str, Any]) -> Path | None:
     document = {**facts, "version": _VERSION, "name": name, "columns": _types(frame)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _replace(table, lambda path: frame.to_csv(path, index=False, compression="gzip"))
-        _replace(about, lambda path: path.write_text(json.dumps(document), encoding="utf-8"))
+        with atomic_write(table) as file:
+            frame.to_csv(file, index=False, compression="gzip")
+        with atomic_write(about) as file:
+            file.write(json.dumps(document).encode("utf-8"))
     except OSError:
         return None
     return table
-
-
-def _replace(path: Path, write: Any) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        write(part)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _types(frame: Any) -> list[dict[str, Any]]:

@@ -9,7 +9,6 @@ import contextlib
 import mmap
 import os
 import re
-import secrets
 import stat
 import struct
 import zipfile
@@ -20,6 +19,7 @@ import numpy as np
 
 from orfeon.io import limits
 from orfeon.io.errors import ModelFileError
+from orfeon.writing import atomic_write
 
 #: Entries of arrays begin at multiples of this many bytes: cache lines, and pages of any machine.
 ALIGNMENT = 64
@@ -60,24 +60,13 @@ def write_archive(path: str, members: Sequence[Member]) -> None:
     members : sequence of Member
         In this order.
     """
-    target = os.path.realpath(path)
-    folder = os.path.dirname(target)
-    draft = os.path.join(folder, f".{os.path.basename(target)}.{secrets.token_hex(6)}.part")
     try:
-        flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0)
-        with os.fdopen(os.open(draft, flags, 0o666), "w+b") as file:
+        with atomic_write(path) as file:
             _write_members(file, members)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, target)
-        _sync_folder(folder)
     except OSError as error:
         raise ModelFileError(
             f"{path} cannot be written: {error.strerror or error}. Nothing was changed."
         ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
 
 
 def _write_members(file: BinaryIO, members: Sequence[Member]) -> None:
@@ -99,16 +88,6 @@ def _padding(place: int) -> bytes:
     if size < 6:
         size += ALIGNMENT
     return struct.pack("<HHH", _PADDING, size - 4, ALIGNMENT) + bytes(size - 6)
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the new name last; some systems cannot, and then it lasts when they like."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 # -- reading ---------------------------------------------------------------------------------------

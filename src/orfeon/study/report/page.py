@@ -6,11 +6,9 @@ page. Its content policy lets nothing in or out. Without scripts the numbers are
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
-import secrets
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from orfeon.study.report.content_types import Content, Section, Table, Text
 from orfeon.study.report.payload import chart_payload
 from orfeon.study.report.texts import escape, script_json
 from orfeon.study.report.theme import LIGHT, theme_css
+from orfeon.writing import atomic_write
 
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
@@ -61,21 +60,13 @@ def write_report(content: Content, path: str | os.PathLike[str]) -> Path:
     """
     path = Path(path)
     data = render_report(content).encode("utf-8")
-    unfinished = path.with_name(f".{path.name[:80]}.{secrets.token_hex(6)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(unfinished, "xb") as file:
+        with atomic_write(path) as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise UserError(f"The report cannot be written to {str(path)!r}: {reason}.") from error
-    finally:
-        # Still there only where something went wrong.
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
     return path
 
 

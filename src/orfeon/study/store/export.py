@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from orfeon.study.store.errors import StoreError
 from orfeon.study.store.rows import RunRow
+from orfeon.writing import atomic_write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +52,11 @@ def write_runs(path: Path, runs: Sequence[tuple[str, Sequence[RunRow]]]) -> int:
     frame = runs_frame((name, row) for name, rows in runs for row in rows)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write_whole(frame, path)
+        with atomic_write(path) as file:
+            if path.suffix == ".csv":
+                frame.to_csv(file, index=False, encoding="utf-8", lineterminator="\n")
+            else:
+                frame.to_parquet(file, index=False)
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror or error}.") from error
     except ImportError:
@@ -137,27 +140,3 @@ def _column(values: list[Any]) -> pd.Series[Any]:
             for value in values
         ]
     return pd.Series(values, dtype="string")
-
-
-def _write_whole(frame: pd.DataFrame, path: Path) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if path.suffix == ".csv":
-                frame.to_csv(file, index=False, encoding="utf-8", lineterminator="\n")
-            else:
-                frame.to_parquet(file, index=False)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, _usual_mode())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _usual_mode() -> int:
-    """The permissions that a new file gets; those of temporary files are narrower."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

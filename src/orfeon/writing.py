@@ -1,0 +1,81 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+#: Letters of a file's name in that of its draft: names may not be longer than 255 bytes.
+_KEPT_LETTERS = 40
+
+
+@contextlib.contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write in the place of another, which stays as it was until all is on the disk.
+
+    What is written goes to a draft in the same folder, whose name begins with a dot. It takes
+    the place of the file when the block ends; when the block fails, it is deleted. Links are
+    followed. The file has the permissions of any new file. Devices and pipes cannot be replaced:
+    they are written to as it goes.
+
+    Parameters
+    ----------
+    path : path-like
+        The file. Its folder must exist.
+
+    Yields
+    ------
+    binary file
+        Open for writing, and for reading what was written.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from orfeon.writing import atomic_write
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "figures.txt"
+    ...     _ = path.write_text("old")
+    ...     with atomic_write(path) as file:
+    ...         _ = file.write(b"new")
+    ...         until_then = path.read_text()
+    ...     until_then, path.read_text()
+    ('old', 'new')
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        with open(path, "wb") as stream:
+            yield stream
+        return
+    draft = target.with_name(f".{target.name[:_KEPT_LETTERS]}.{secrets.token_hex(6)}.part")
+    # Opened in this way the system itself takes the user's mask off the permissions.
+    flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0)
+    try:
+        with os.fdopen(os.open(draft, flags, 0o666), "w+b") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, target)
+        _sync_folder(target.parent)
+    finally:
+        # Still there only where something went wrong.
+        with contextlib.suppress(OSError):
+            draft.unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last; some systems cannot, and then it lasts when they like."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
