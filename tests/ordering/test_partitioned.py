@@ -85,6 +85,16 @@ def test_pruned_ensembles_are_the_same(pasted, examples, keep):
     assert np.array_equal(other.predict(rows).compute(), one.predict(examples[0]))
 
 
+def test_prune_itself_takes_dask_collections(pasted, examples):
+    X, y = examples
+    expected = prune(pasted, X, y, keep=0.2)
+    found = prune(pasted, *parts(X, y), keep=0.2)
+    assert found.kept_.tolist() == expected.kept_.tolist()
+    with pytest.raises(ValueError, match="on='out_of_bag' is not allowed for Dask collections"):
+        prune(pasted, *parts(X, y), on="out_of_bag")
+
+
+
 def test_any_ensemble_may_be_pruned(examples):
     bag = BaggingClassifier(CARTClassifier(max_depth=3), 20, random_state=0).fit(*examples)
     one, other = prune(bag, *examples), prune_partitions(bag, *parts(*examples))

@@ -73,7 +73,12 @@ def run_in_blocks(
     # Results come one by one only where someone listens: not every backend can do that.
     how = "list" if progress is None else "generator"
     parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as=how)
-    return done(parallel(delayed(work)(block) for block in blocks))
+    # Joblib's Dask backend hashes the function: this one is cheap to hash, a table is not.
+    return done(parallel(delayed(_run)(work, block) for block in blocks))
+
+
+def _run(work: Callable[[slice], Result], block: slice) -> Result:
+    return work(block)
 
 
 def grow_in_blocks(

@@ -33,7 +33,9 @@ _HOMES = {
     "error_curve": "curves",
     "order": "ordered",
     "order_chunks": "ordered",
+    "order_partitions": "partitioned",
     "prune": "cut",
+    "prune_partitions": "partitioned",
     "read_selection": "orfeon.votes.selection",
     "reference_direction": "orientation",
     "search_exhaustive": "exhaustive",
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from orfeon.ordering.meta_tree import MetaTree
     from orfeon.ordering.ordered import Order, order, order_chunks
     from orfeon.ordering.orientation import Orientation, reference_direction
+    from orfeon.ordering.partitioned import order_partitions, prune_partitions
     from orfeon.ordering.pruned import PrunedClassifier, PrunedRegressor
     from orfeon.ordering.random_order import RandomOrder
     from orfeon.ordering.reduce_error import ReduceError
@@ -90,7 +93,9 @@ __all__ = [
     "error_curve",
     "order",
     "order_chunks",
+    "order_partitions",
     "prune",
+    "prune_partitions",
     "read_selection",
     "reference_direction",
     "search_exhaustive",

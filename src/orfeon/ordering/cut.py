@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.ensembles.dask_parts import is_dask
 from orfeon.ordering.ordered import Keep, Order, order_source
 from orfeon.ordering.rule import Rule, as_rule
 from orfeon.votes.selection import Task
@@ -35,7 +36,8 @@ def prune(
         voting; a pipeline that ends in one of these; fitted classifiers or regressors; or a matrix
         of votes, with ``X=None``. It is left as it is.
     X : array or data frame of shape (n_examples, n_attributes)
-        The selection examples, by which members are ordered: usually the training set.
+        The selection examples, by which members are ordered: usually the training set. A Dask
+        collection is read where it is: see :func:`orfeon.ordering.prune_partitions`.
     y : array of shape (n_examples,)
         Their labels or targets.
     rule : str or Rule, default="margin_distance"
@@ -77,6 +79,8 @@ def prune(
     >>> len(small), round(bag.score(X_test, y_test), 3), round(small.score(X_test, y_test), 3)
     (40, 0.747, 0.787)
     """
+    if is_dask(X):
+        return _prune_partitions(ensemble, X, y, rule, keep, on, sample_weight, options)
     chosen = as_rule(rule, **options)
     source = read_source(ensemble, X, y, sample_weight, on=on, no_vote=no_vote, task=task)
     if not isinstance(keep, str) and np.ndim(keep) == 1:
@@ -84,6 +88,17 @@ def prune(
     found = order_source(source, chosen)
     _refuse_new_weights(ensemble, found)
     return _cut(ensemble, source, found.members(keep), found)  # type: ignore[arg-type]
+
+
+def _prune_partitions(
+    ensemble: Any, X: Any, y: Any, rule: Any, keep: Any, on: On, weight: Any, options: Any
+) -> Any:
+    """Where the examples are a Dask collection."""
+    from orfeon.ordering.partitioned import prune_partitions
+
+    if on != "examples":
+        raise ValueError(f'on={on!r} is not allowed for Dask collections; give on="examples".')
+    return prune_partitions(ensemble, X, y, rule=rule, keep=keep, sample_weight=weight, **options)
 
 
 def _cut(ensemble: Any, source: Source, kept: npt.NDArray[Any], found: Order | None) -> Any:
