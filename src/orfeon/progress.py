@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
+from orfeon.wording import clock_text
+
 if TYPE_CHECKING:
 
     class CallbackSupport:
@@ -153,9 +155,9 @@ class ProgressBar:
         if self.done and elapsed > 0:
             parts.append(_rate(self.done / elapsed))
         if is_last or share == 1.0:
-            parts.append(f"in {_duration(elapsed)}")
+            parts.append(f"in {clock_text(elapsed)}")
         elif self.done:
-            parts.append(f"{_duration(elapsed * (1.0 - share) / share)} left")
+            parts.append(f"{clock_text(elapsed * (1.0 - share) / share)} left")
         return "  ".join(part for part in parts if part)
 
     def _write(self, text: str) -> None:
@@ -172,12 +174,6 @@ def _rate(per_second: float) -> str:
     if per_second < 1:
         return f"{1 / per_second:.1f} s each"
     return f"{per_second:,.{1 if per_second < 10 else 0}f}/s"
-
-
-def _duration(seconds: float) -> str:
-    minutes, whole = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{whole:02d}" if hours else f"{minutes}:{whole:02d}"
 
 
 class Progress:

@@ -7,9 +7,8 @@ import json
 import pathlib
 
 import numpy as np
-import pytest
 
-from orfeon.cli import output, words
+from orfeon.cli import output
 
 
 class Terminal(io.StringIO):
@@ -76,21 +75,3 @@ def test_notes_go_to_standard_error_unless_quiet(capsys):
     output.say("not told", quiet=True)
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "told\n")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.00042, "0.42 ms"), (0.25, "250 ms"), (59.97, "1 min 00 s"), (3599.9, "1 h 00 min")],
-)
-def test_durations_are_told_as_people_do(seconds, text):
-    assert words.duration_text(seconds) == text
-
-
-def test_sizes_and_lists_and_near_names():
-    assert words.size_text(999_990) == "1.0 MB"
-    assert words.size_text(2.5e12) == "2.5 TB"
-    assert words.listed([]) == ""
-    assert words.listed(["a", "b"], "or") == "a or b"
-    assert words.nearest_names("Random-Forest", ["random_forest"]) == (
-        " (did you mean 'random_forest'?)"
-    )

@@ -77,7 +77,7 @@ def test_an_archive_of_one_file_is_unpacked_and_of_several_is_not(tmp_path):
             for name in names:
                 archive.writestr(name, TEXT)
         if names == ["a.csv", "b.csv"]:
-            with pytest.raises(UserError, match=r"archive of 2 files \(a.csv, b.csv\): unpack it"):
+            with pytest.raises(UserError, match=r"of 2 files \(a.csv and b.csv\): unpack it"):
                 read_file(path)
         else:
             assert read_file(path).shape == (30, 3)

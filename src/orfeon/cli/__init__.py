@@ -16,7 +16,7 @@ from types import ModuleType
 from orfeon import __version__
 from orfeon.cli.guard import guarded
 from orfeon.cli.parser import EXIT_CODES, Parser, UsageError
-from orfeon.cli.words import nearest_names
+from orfeon.wording import nearest_names
 
 __all__ = ["COMMANDS", "available_commands", "main"]
 

@@ -10,8 +10,9 @@ from typing import Any
 from orfeon.cli.options import add_output_options, count
 from orfeon.cli.output import print_facts, print_json, print_table, say
 from orfeon.cli.parser import command_parser
-from orfeon.cli.words import printable, size_text
+from orfeon.cli.words import printable
 from orfeon.errors import UserError
+from orfeon.wording import size_text
 
 _DESCRIPTION = """\
 Data sets have names: 'orfeon study wine' or 'orfeon fit wine' take one where they take a file.

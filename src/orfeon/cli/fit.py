@@ -14,8 +14,8 @@ from orfeon.cli.output import is_terminal, print_facts, print_json, say
 from orfeon.cli.parser import command_parser
 from orfeon.cli.saved_models import error_text, errors_of
 from orfeon.cli.tables import read_table, target_of
-from orfeon.cli.words import duration_text, nearest_names, size_text
 from orfeon.errors import UserError
+from orfeon.wording import duration_text, nearest_names, size_text
 
 _DESCRIPTION = """\
 Trains one method on a table and saves the model with all that is needed to apply it: columns,

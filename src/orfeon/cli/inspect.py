@@ -12,8 +12,9 @@ from orfeon.cli.options import add_output_options, count
 from orfeon.cli.output import plain_value, print_facts, print_json, print_table
 from orfeon.cli.parser import command_parser
 from orfeon.cli.saved_models import error_text, read_saved, refuse_pickles
-from orfeon.cli.words import duration_text, printable, size_text
+from orfeon.cli.words import printable
 from orfeon.errors import UserError
+from orfeon.wording import duration_text, size_text
 
 _DESCRIPTION = """\
 Says what is inside. Which of these it is, is seen from the first bytes, not from the name:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from orfeon.cli.output import is_terminal
 from orfeon.cli.words import printable
+from orfeon.wording import clock_text
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -51,28 +52,6 @@ class _State:
         if fresh <= 0 or elapsed < _FIRST_ESTIMATE:
             return None
         return elapsed / fresh * max(0.0, self.total - self.done)
-
-
-def clock_text(seconds: float) -> str:
-    """Seconds as a clock shows them.
-
-    Parameters
-    ----------
-    seconds : float
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from orfeon.cli.live import clock_text
-    >>> clock_text(75), clock_text(3675)
-    ('1:15', '1:01:15')
-    """
-    whole = max(0, round(seconds))
-    hours, minutes = divmod(whole // 60, 60)
-    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
 
 
 class LiveDisplay:

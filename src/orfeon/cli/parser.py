@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from orfeon.cli.words import nearest_names
 from orfeon.errors import UserError
+from orfeon.wording import nearest_names
 
 #: What every command's help ends with.
 EXIT_CODES = """\

@@ -15,8 +15,8 @@ from orfeon.cli.parser import command_parser
 from orfeon.cli.prediction_files import FORMATS, format_of, open_predictions
 from orfeon.cli.saved_models import SavedModel, read_saved
 from orfeon.cli.tables import read_pieces
-from orfeon.cli.words import duration_text, nearest_names
 from orfeon.errors import UserError
+from orfeon.wording import duration_text, nearest_names
 
 _DESCRIPTION = """\
 Applies a saved model to the rows of a table and writes a row for each, in their order: to a file,

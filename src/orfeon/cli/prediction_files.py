@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TextIO
 
 from orfeon.cli.output import plain_value
-from orfeon.cli.words import nearest_names
 from orfeon.errors import UserError
+from orfeon.wording import nearest_names
 from orfeon.writing import atomic_write
 
 #: Formats and the endings of names that ask for them.

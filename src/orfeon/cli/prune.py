@@ -13,8 +13,8 @@ from orfeon.cli.output import print_json, print_table, say
 from orfeon.cli.parser import command_parser
 from orfeon.cli.saved_models import SavedModel, error_text, errors_of, read_saved
 from orfeon.cli.tables import read_table
-from orfeon.cli.words import duration_text, nearest_names, size_text
 from orfeon.errors import UserError
+from orfeon.wording import duration_text, nearest_names, size_text
 
 _DESCRIPTION = """\
 Puts the members of a saved ensemble in a better order and keeps the first of them: a fifth of a

@@ -13,8 +13,8 @@ from orfeon.cli.live import LiveDisplay
 from orfeon.cli.options import add_output_options, count, jobs, names, output_file
 from orfeon.cli.output import print_json, print_table, say
 from orfeon.cli.parser import command_parser
-from orfeon.cli.words import nearest_names
 from orfeon.errors import UserError
+from orfeon.wording import nearest_names
 from orfeon.writing import atomic_write
 
 if TYPE_CHECKING:

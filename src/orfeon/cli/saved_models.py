@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orfeon.cli.words import listed, nearest_names
 from orfeon.errors import UserError
+from orfeon.wording import nearest_names, some_of
 
 _PICKLE_ENDINGS = (".pkl", ".pickle", ".joblib", ".sav", ".dill")
 
@@ -61,8 +61,8 @@ class SavedModel:
             absent = [str(name) for name in expected if name not in frame.columns]
             if absent:
                 raise UserError(
-                    f"The data has no column {_few(absent)}; {self.path.name} was trained with "
-                    f"{len(expected)} columns and needs them all."
+                    f"The data has no column {some_of(map(repr, absent), 5)}; "
+                    f"{self.path.name} was trained with {len(expected)} columns and needs them all."
                 )
             return frame[list(expected)]
         n_expected = getattr(self.model, "n_features_in_", frame.shape[1])
@@ -103,11 +103,6 @@ class SavedModel:
             near = nearest_names(target, map(str, frame.columns))
             raise UserError(f"--target: the data has no column {target!r}{near}.")
         return self.attributes(frame.drop(columns=target)), frame[target].to_numpy()
-
-
-def _few(names: list[str]) -> str:
-    shown = [repr(name) for name in names[:5]]
-    return listed([*shown, f"{len(names) - 5} more"] if len(names) > 5 else shown)
 
 
 def refuse_pickles(path: Path) -> None:

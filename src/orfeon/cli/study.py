@@ -26,8 +26,9 @@ from orfeon.cli.options import (
 from orfeon.cli.output import print_json, print_table, say
 from orfeon.cli.parser import command_parser
 from orfeon.cli.tables import NamedTable, read_table, target_of
-from orfeon.cli.words import command_text, duration_text
+from orfeon.cli.words import command_text
 from orfeon.errors import UserError
+from orfeon.wording import duration_text
 
 if TYPE_CHECKING:
     from orfeon.study.workbench.evaluation import RunKey

@@ -18,8 +18,8 @@ from orfeon.cli.live import LiveDisplay
 from orfeon.cli.options import add_output_options, names
 from orfeon.cli.output import print_json, print_table
 from orfeon.cli.parser import command_parser
-from orfeon.cli.words import duration_text, nearest_names
 from orfeon.errors import UserError
+from orfeon.wording import duration_text, nearest_names
 
 _DESCRIPTION = """\
 Compiles the kernels of the methods and keeps them on disk, so that the first study, fit or

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from pathlib import Path
@@ -15,6 +14,7 @@ from orfeon.datasets.openml import OfflineError, fetch
 from orfeon.datasets.registry import list_problems, problem
 from orfeon.datasets.sources import is_data_name
 from orfeon.errors import UserError
+from orfeon.wording import did_you_mean, nearest
 
 #: Rows of a synthetic data set when none are asked for.
 SYNTHETIC_ROWS = 1000
@@ -329,11 +329,11 @@ def _from_openml(name: str, folder: str | os.PathLike[str] | None) -> Any:
 def _where_it_is_not(name: str, folder: str | os.PathLike[str] | None) -> str:
     """Where the data set was looked for, and what to do."""
     place = _folder(folder)
-    near = difflib.get_close_matches(name, [info.name for info in list_datasets(folder)], n=3)
-    guess = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    near = nearest(name, [info.name for info in list_datasets(folder)])
     looked = "no folder of data is named" if place is None else f"{place} has no such file"
     return (
         f"{name!r} is no synthetic data set, {looked}, and {cache_folder()} has not kept it."
-        f"{guess} Put {name.split(':')[0]}.csv into a folder and name that with --data, folder= or "
-        f"the variable {FOLDER_VARIABLE}; 'orfeon datasets list' says what is there."
+        f"{did_you_mean(map(repr, near))} Put {name.split(':')[0]}.csv into a folder and "
+        f"name that with --data, folder= or the variable {FOLDER_VARIABLE}; "
+        "'orfeon datasets list' says what is there."
     )

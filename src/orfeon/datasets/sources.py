@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import difflib
 import gzip
 import io
 import lzma
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from orfeon.errors import UserError
+from orfeon.wording import did_you_mean, nearest, some_of
 
 Packing = Literal["none", "gzip", "bzip2", "xz", "zip"]
 Format = Literal["delimited", "parquet", "arff", "npz"]
@@ -160,7 +160,7 @@ def _copy_input(path: Path) -> None:
 def _check_path(path: Path) -> None:
     if path.is_dir():
         inside = sorted(p.name for p in path.iterdir() if is_data_name(p.name))
-        names = f" It holds {_few(inside)}." if inside else " It holds no data files."
+        names = f" It holds {some_of(inside)}." if inside else " It holds no data files."
         raise UserError(f"{path} is a folder: name a file.{names}")
     if path.exists():
         if not path.is_file():
@@ -172,11 +172,10 @@ def _check_path(path: Path) -> None:
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}.")
     files = [p.name for p in folder.iterdir() if p.is_file()]
-    near = difflib.get_close_matches(path.name, files, n=3, cutoff=0.5)
+    near = nearest(path.name, files)
     if not near:
         near = [name for name in files if name.split(".")[0] == path.name.split(".")[0]][:3]
-    help_ = f" Did you mean {' or '.join(near)}?" if near else ""
-    raise UserError(f"There is no file {path}.{help_}")
+    raise UserError(f"There is no file {path}.{did_you_mean(near)}")
 
 
 def is_data_name(name: str) -> bool:
@@ -271,8 +270,8 @@ def _look_into(file: IO[bytes], name: str) -> tuple[str, Format | None]:
     data = [m for m in members if is_data_name(m)] if len(members) > 1 else members
     if len(data) != 1:
         raise UserError(
-            f"{name} is an archive of {len(members)} files ({_few(members)}): unpack it, and name "
-            "one of them."
+            f"{name} is an archive of {len(members)} files ({some_of(members)}): unpack it, "
+            "and name one of them."
         )
     return data[0], None
 
@@ -304,11 +303,6 @@ def _is_binary(head: bytes) -> bool:
     """Whether bytes occur that no text has."""
     control = sum(head.count(bytes([c])) for c in (*range(9), *range(14, 27), *range(28, 32)))
     return b"\x00" in head or control > len(head) / 100
-
-
-def _few(names: list[str], at_most: int = 6) -> str:
-    shown = ", ".join(names[:at_most])
-    return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most} more"
 
 
 def sentence(error: BaseException) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orfeon.errors import UserError
+from orfeon.wording import clauses
 
 #: What must be the same everywhere, or results may differ or fail to travel.
 SAME = ("orfeon", "numpy")
@@ -207,11 +208,11 @@ def _compare_versions(versions: Mapping[str, Any], address: str) -> None:
     if differing["refuse"]:
         raise ClusterError(
             f"The workers of {address} need the versions that are installed here: "
-            f"{_some(differing['refuse'])}."
+            f"{clauses(differing['refuse'], 3)}."
         )
     if differing["warn"]:
         warnings.warn(
-            f"Results of the cluster may differ in the last bits: {_some(differing['warn'])}.",
+            f"Results of the cluster may differ in the last bits: {clauses(differing['warn'], 3)}.",
             UserWarning,
             stacklevel=4,
         )
@@ -226,8 +227,3 @@ def _difference(package: str, worker: str, theirs: str | None, mine: str | None)
 def _plain(version: str) -> str:
     """Version of Python without its release level."""
     return version.split(".final")[0]
-
-
-def _some(texts: list[str], most: int = 3) -> str:
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return "; ".join(texts[:most]) + more

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from orfeon.errors import UserError
+from orfeon.wording import short
 
 if TYPE_CHECKING:
     from orfeon.study.cluster import Cluster
@@ -30,6 +31,8 @@ Result = TypeVar("Result")
 PATIENCE = 3
 #: Arrays of this many bytes are sent once, not with every task.
 LARGE = 1_000_000
+#: Letters of a task in a message.
+_LONGEST_NAME = 120
 
 
 class TaskError(RuntimeError):
@@ -147,10 +150,10 @@ def task_name(task: Any) -> str:
             return named
     if isinstance(task, tuple | list):
         parts = ", ".join(task_name(part) if _is_array(part) else repr(part) for part in task)
-        return _cut(f"({parts})" if isinstance(task, tuple) else f"[{parts}]")
+        return short(f"({parts})" if isinstance(task, tuple) else f"[{parts}]", _LONGEST_NAME)
     if _is_array(task):
         return f"array of shape {task.shape}"
-    return _cut(repr(task))
+    return short(repr(task), _LONGEST_NAME)
 
 
 def failure(error: BaseException, task: Any, naming: Callable[[Any], str]) -> Exception:
@@ -183,10 +186,6 @@ def failure(error: BaseException, task: Any, naming: Callable[[Any], str]) -> Ex
 
 def _is_array(part: Any) -> bool:
     return hasattr(part, "shape")
-
-
-def _cut(text: str, most: int = 120) -> str:
-    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def _here(

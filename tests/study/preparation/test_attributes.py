@@ -93,8 +93,8 @@ def test_infinite_and_huge_numbers():
     assert prepared.X["infinite"].isna().sum() == 2
     assert prepared.X["beyond"].isna().sum() == 29  # from 10 ** 310 on
     assert np.isfinite(prepared.X["huge"]).all()
-    assert "taken as missing: infinite (2), beyond (29)" in said(prepared)
-    assert "Numbers above 2**53 are rounded: huge, beyond." in prepared.notes
+    assert "taken as missing: infinite (2) and beyond (29)" in said(prepared)
+    assert "Numbers above 2**53 are rounded: huge and beyond." in prepared.notes
 
 
 def test_a_column_that_is_nearly_always_missing_is_kept_and_told():
@@ -222,7 +222,7 @@ def test_copies_of_columns_are_left_out_whatever_their_type():
     frame["u2"] = frame["u"].astype(str)
     prepared = prepare(frame, "class")
     assert list(prepared.X.columns) == ["u", "word"]
-    expected = "Left out, a copy of another column: again (as word), coded (as word), u2 (as u)."
+    expected = "Left out, a copy of another column: again (as word), coded (as word) and u2 (as u)."
     assert expected in prepared.notes
 
 

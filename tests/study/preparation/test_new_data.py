@@ -64,7 +64,7 @@ def test_new_values_are_missing_and_wrong_columns_refused():
     X = preparation.transform(new)
     assert X["word"].isna().tolist() == [False, True, True]
     assert X["u"].isna().tolist() == [False, True, True]
-    with pytest.raises(UserError, match=r"no column 'u', 'when'; the model was trained with 5"):
+    with pytest.raises(UserError, match=r"no column 'u' and 'when'; the model was trained with 5"):
         preparation.transform(new.drop(columns=["when", "u"]))
     new["u"] = "red"
     with pytest.raises(UserError, match=r"'u' must hold numbers.*it holds 'red'"):
@@ -128,7 +128,7 @@ def test_the_types_of_parquet(tmp_path):
         "day": "date", "clock": "category", "list": "nested", "struct": "nested",
         "bytes": "nested", "class": "category",
     }  # fmt: skip
-    assert "Left out, lists, tables or bytes: list, struct, bytes." in prepared.notes
+    assert "Left out, lists, tables or bytes: list, struct and bytes." in prepared.notes
     assert prepared.X["price"][3] == 0.75
 
 

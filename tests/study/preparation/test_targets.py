@@ -99,7 +99,7 @@ def test_a_target_that_is_not_there():
     for name, message in [
         ("clas", "The target 'clas' is not a column. Did you mean 'class'?"),
         ("CLASS", "The target 'CLASS' is not a column. Did you mean 'class'?"),
-        ("zzz", "The target 'zzz' is not a column. The columns are u, class."),
+        ("zzz", "The target 'zzz' is not a column. The columns are u and class."),
     ]:
         with pytest.raises(UserError) as caught:
             prepare(frame, name)

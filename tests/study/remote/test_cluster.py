@@ -246,5 +246,5 @@ def test_versions_that_may_change_the_last_bits_are_warned_of():
 
 def test_many_differences_are_cut_short():
     many = versions(**{f"w{n}": {"numpy": "1.0"} for n in range(9)})
-    with pytest.raises(ClusterError, match=r"w2 has numpy 1\.0 \(here: 2\.1\.0\) and 6 more\.$"):
+    with pytest.raises(ClusterError, match=r"w2 has numpy 1\.0 \(here: 2\.1\.0\); and 6 more\.$"):
         _compare_versions(many, "x")

@@ -122,7 +122,7 @@ def test_whoever_has_enough_may_leave(fits):
 @pytest.mark.parametrize(
     ("task", "name"),
     [
-        ("a" * 200, "'" + "a" * 116 + "..."),
+        ("a" * 200, "'" + "a" * 118 + "…"),
         ((1, np.zeros((3, 2))), "(1, array of shape (3, 2))"),
         (Path("x.csv"), "x.csv"),
         ([0.5], "[0.5]"),

@@ -12,7 +12,6 @@ from tests.study.report.studies import classification, regression
 from orfeon.study.report import render_report
 from orfeon.study.report.content import study_content
 from orfeon.study.report.content.measure import Measure
-from orfeon.study.report.content.words import counted, duration, listed, p_value_text, short
 from orfeon.study.workbench.outcome import Honest
 
 
@@ -203,15 +202,3 @@ def test_measures_have_three_digits_that_count():
         assert Measure.of(replace(outcome, candidates=changed)).text(value) == text
     assert Measure("error", "error", True, 1).text(math.nan) == "unknown"
     assert Measure("error", "error", True, 1).range_text(-0.01, 0.02) == "0.0% to 2.0%"
-
-
-def test_words():
-    assert listed(["a"]) == "a"
-    assert listed("abcdefg") == "a, b, c, d, e, f and g"
-    assert listed("abcdefgh") == "a, b, c, d, e, f and 2 more"
-    assert counted(1.2, "row") == "1 row"
-    assert short("two\nlines") == "two lines"
-    assert [duration(s) for s in (0.0999, 0.9996, 59.96, 3599.6, math.nan)] == [
-        "100 ms", "1.0 s", "1 min 0 s", "1 h 0 min", "unknown",
-    ]  # fmt: skip
-    assert p_value_text(0.0051) == "p = 0.005"

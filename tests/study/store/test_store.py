@@ -144,7 +144,7 @@ def test_alike_is_not_equal(before: object, now: object) -> None:
 def test_many_differences_are_counted(where: str) -> None:
     with Store(where) as store:
         store.open_study("a", {f"x{number}": 0 for number in range(9)})
-        with pytest.raises(StoreError, match=r"x4 was 0, now 1, and 4 more\)"):
+        with pytest.raises(StoreError, match=r"x4 was 0, now 1; and 4 more\)"):
             store.open_study("a", {f"x{number}": 1 for number in range(9)})
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from typing import Any
 
 from orfeon.errors import UserError
+from orfeon.wording import did_you_mean, nearest, some_of
 
 
 def clean_frame(frame: Any) -> tuple[Any, list[str]]:
@@ -50,7 +50,7 @@ def clean_frame(frame: Any) -> tuple[Any, list[str]]:
             twice.setdefault(first, []).append(name)
         names[name] = None
     if twice:
-        notes.append(f"Columns with the same name have a number now: {listed(twice)}.")
+        notes.append(f"Columns with the same name have a number now: {some_of(twice)}.")
     table = frame.set_axis(list(names), axis=1).reset_index(drop=True)
     table.attrs = {"twice": twice} if twice else {}
     return table, notes
@@ -99,35 +99,7 @@ def find_column(table: Any, name: Any, what: str) -> str:
     names = list(table.columns)
     if wanted in names:
         return wanted
-    folded = [known for known in names if known.casefold() == wanted.casefold()]
-    near = folded or difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
-    if near:
-        help_ = f"Did you mean {' or '.join(map(repr, near))}?"
-    else:
-        help_ = f"The columns are {listed(names, 12)}." if names else "The table has no columns."
-    raise UserError(f"{what} {wanted!r} is not a column. {help_}")
-
-
-def listed(names: Iterable[str], at_most: int = 6) -> str:
-    """Names in a row, not more than a reader wants.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The names.
-    at_most : int, default=6
-        How many to show.
-
-    Returns
-    -------
-    str
-        The first ones, and how many more there are.
-
-    Examples
-    --------
-    >>> listed("abc", at_most=2)
-    'a, b and 1 more'
-    """
-    every = [name if len(name) <= 60 else name[:57] + "..." for name in names]
-    shown = ", ".join(every[:at_most])
-    return shown if len(every) <= at_most else f"{shown} and {len(every) - at_most} more"
+    help_ = did_you_mean(map(repr, nearest(wanted, names)))
+    if not help_:
+        help_ = f" The columns are {some_of(names, 12)}." if names else " The table has no columns."
+    raise UserError(f"{what} {wanted!r} is not a column.{help_}")

@@ -21,6 +21,7 @@ from orfeon.study.preparation.cells import (
     numbers,
     numbers_among,
 )
+from orfeon.wording import short, some_of
 
 Kind = Literal[
     "number",
@@ -217,7 +218,8 @@ def _kind_of_words(
             how = {"thousands": "commas part thousands", "decimals": "commas are decimal points"}
             return ("identifier" if why else "number"), why or how.get(commas, ""), None
         if n_numbers >= SHARE_OF_NUMBERS * n_present and len(values) - len(others) > 20:
-            return "number", f"{_some(list(others))} taken as missing", None
+            words = some_of((repr(short(other, 40)) for other in others), 4)
+            return "number", f"{words} taken as missing", None
     share = len(values) / n_present
     if n_present > 20 and _is_text(some, share):
         return "text", f"long cells, {share:.0%} of them different", None
@@ -233,8 +235,3 @@ def _is_text(values: list[Any], share: float) -> bool:
     n_words = float(np.mean([len(text.split()) for text in texts]))
     n_letters = float(np.mean([len(text) for text in texts]))
     return share > 0.5 and (n_words >= WORDS_OF_TEXT or n_letters > 100)
-
-
-def _some(items: list[str], at_most: int = 4) -> str:
-    shown = ", ".join(repr(item[:40]) for item in items[:at_most])
-    return shown if len(items) <= at_most else f"{shown} and {len(items) - at_most} more"

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from orfeon.errors import UserError
 from orfeon.study.preparation.columns import ColumnPlan
-from orfeon.study.preparation.frames import clean_frame, find_column, listed
+from orfeon.study.preparation.frames import clean_frame, find_column
 from orfeon.study.preparation.target import Target
+from orfeon.wording import some_of
 
 VERSION = 1
 
@@ -91,7 +92,7 @@ class Preparation:
         absent = [name for name in self.columns if name not in table.columns]
         if absent:
             raise UserError(
-                f"The data has no column {listed(map(repr, absent))}; the model was trained "
+                f"The data has no column {some_of(map(repr, absent))}; the model was trained "
                 f"with {len(self.columns)} columns and needs them all."
             )
         made: dict[str, Any] = {}

@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from orfeon.errors import UserError
 from orfeon.study.preparation.columns import MAX_LEVELS, ColumnPlan, plan_column
-from orfeon.study.preparation.frames import clean_frame, find_column, listed
+from orfeon.study.preparation.frames import clean_frame, find_column
 from orfeon.study.preparation.preparation import Preparation
 from orfeon.study.preparation.profile import ColumnProfile, Profile, profile_clean
 from orfeon.study.preparation.target import MIN_ROWS, Target, Task, decide_target
+from orfeon.wording import some_of
 
 #: Kinds of columns that are left out, and how a note says so.
 _LEFT_OUT = {
@@ -150,7 +151,7 @@ def _one_target(table: Any, name: str) -> tuple[Any, list[str]]:
             f"The target {name!r} is the name of {len(others) + 1} columns, and they differ: "
             "rename all but one, for the others may give it away."
         )
-    notes = [f"Left out, the target once more: {listed(others)}."] if others else []
+    notes = [f"Left out, the target once more: {some_of(others)}."] if others else []
     return table.drop(columns=others), notes
 
 
@@ -184,10 +185,10 @@ def _plan(
             dates.append(column.name + how)
         notes += _notes_on(column, plan, len(table))
         plans.append(plan)
-    notes = [f"Left out, {why}: {listed(names)}." for why, names in left.items()] + notes
+    notes = [f"Left out, {why}: {some_of(names)}." for why, names in left.items()] + notes
     if dates:
         notes.append(
-            f"Dates became days since 1970, month, day of the week and hour: {listed(dates)}."
+            f"Dates became days since 1970, month, day of the week and hour: {some_of(dates)}."
         )
     return plans, notes
 
@@ -236,7 +237,7 @@ def _without_copies(
         seen.setdefault(print_, plan.name)
         made.update(attributes)
         used.append(plan)
-    notes = [f"Left out, a copy of another column: {listed(copies)}."] if copies else []
+    notes = [f"Left out, a copy of another column: {some_of(copies)}."] if copies else []
     # A large table is not copied once more into one block.
     copy = len(table) * len(made) < 2**24
     return pandas.DataFrame(made, index=table.index, copy=copy), tuple(used), notes
@@ -260,10 +261,10 @@ def _notes_on_cells(
     notes = []
     if lost:
         notes.append(
-            f"Cells that hold no finite number or date are taken as missing: {listed(lost)}."
+            f"Cells that hold no finite number or date are taken as missing: {some_of(lost)}."
         )
     if rounded:
-        notes.append(f"Numbers above 2**53 are rounded: {listed(rounded)}.")
+        notes.append(f"Numbers above 2**53 are rounded: {some_of(rounded)}.")
     return notes
 
 
@@ -284,7 +285,7 @@ def _notes_on_the_answer(
     if not telling:
         return []
     return [
-        f"The target follows from {listed(telling)} in every row: leave it out with drop (--drop) "
+        f"The target follows from {some_of(telling)} in every row: leave it out with drop (--drop) "
         "unless it is known before the target is."
     ]
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from orfeon.errors import UserError
 from orfeon.study.preparation.cells import numbers, words
-from orfeon.study.preparation.frames import listed
 from orfeon.study.preparation.profile import ColumnProfile
+from orfeon.wording import some_of
 
 Task = Literal["classification", "regression"]
 
@@ -221,6 +221,6 @@ def _notes_on_classes(names: list[str], counts: npt.NDArray[np.intp]) -> list[st
     single = [name for name, count in zip(names, counts, strict=True) if count == 1]
     if not single:
         return []
-    text = f"a single row: {listed(single)}"
+    text = f"a single row: {some_of(single)}"
     subject = "A class has" if len(single) == 1 else f"{len(single)} classes have"
     return [f"{subject} {text}. It is kept, and can only be learnt when that row is not tested on."]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -217,27 +216,3 @@ def check_alternative(alternative: str) -> None:
         raise ValueError(
             f'alternative={alternative!r} is not allowed; use "two-sided", "less" or "greater".'
         )
-
-
-def p_text(p_value: float) -> str:
-    """A p-value as it is printed.
-
-    Parameters
-    ----------
-    p_value : float
-        The p-value.
-
-    Returns
-    -------
-    str
-        With the sign before it.
-
-    Examples
-    --------
-    >>> from orfeon.study.statistics._reading import p_text
-    >>> p_text(0.0412), p_text(2e-7)
-    ('p = 0.041', 'p < 0.001')
-    """
-    if math.isnan(p_value):
-        return "p unknown"
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"

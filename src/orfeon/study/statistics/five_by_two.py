@@ -19,7 +19,8 @@ from typing import Any
 
 from scipy import stats
 
-from orfeon.study.statistics._reading import numbers, p_text
+from orfeon.study.statistics._reading import numbers
+from orfeon.wording import p_value_text
 
 _SHAPE = (5, 2)
 
@@ -60,7 +61,8 @@ class FiveByTwoTest:
     def __str__(self) -> str:
         return (
             f"mean difference {self.mean_difference:+.3g}: t(5) = {self.t_statistic:.2f}, "
-            f"{p_text(self.t_p_value)}; F(10, 5) = {self.f_statistic:.2f}, {p_text(self.f_p_value)}"
+            f"{p_value_text(self.t_p_value)}; F(10, 5) = {self.f_statistic:.2f}, "
+            f"{p_value_text(self.f_p_value)}"
         )
 
 

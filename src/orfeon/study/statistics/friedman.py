@@ -21,7 +21,8 @@ from typing import Any
 
 from scipy import stats
 
-from orfeon.study.statistics._reading import Floats, p_text, table
+from orfeon.study.statistics._reading import Floats, table
+from orfeon.wording import p_value_text
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ class FriedmanTest:
         k, n = len(self.names), self.n_datasets
         return (
             f"{k} methods on {n} data sets: chi2({k - 1}) = {self.chi_square:.2f}, "
-            f"{p_text(self.chi_square_p_value)}; F({k - 1}, {(k - 1) * (n - 1)}) = "
-            f"{self.f_statistic:.2f}, {p_text(self.f_p_value)}"
+            f"{p_value_text(self.chi_square_p_value)}; F({k - 1}, {(k - 1) * (n - 1)}) = "
+            f"{self.f_statistic:.2f}, {p_value_text(self.f_p_value)}"
         )
 
 

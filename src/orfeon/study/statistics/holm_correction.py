@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from orfeon.study.statistics._reading import check_level, numbers, p_text, table
+from orfeon.study.statistics._reading import check_level, numbers, table
 from orfeon.study.statistics.friedman import average_ranks
+from orfeon.wording import p_value_text
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class ControlComparison:
         found = self.correction
         rows = zip(self.names, self.z, found.p_values, found.adjusted, found.rejected, strict=True)
         lines = [
-            f"{name}: z = {z:+.2f}, {p_text(before)}, adjusted {p_text(after)}"
+            f"{name}: z = {z:+.2f}, {p_value_text(before)}, adjusted {p_value_text(after)}"
             + ", differs" * is_rejected
             for name, z, before, after, is_rejected in rows
         ]

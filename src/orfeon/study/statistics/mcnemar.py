@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
-from orfeon.study.statistics._reading import p_text
+from orfeon.wording import p_value_text
 
 Method = Literal["exact", "corrected"]
 
@@ -91,7 +91,7 @@ class McNemarTest:
     def __str__(self) -> str:
         return (
             f"only the first wrong: {self.only_first_wrong}, only the second: "
-            f"{self.only_second_wrong}; {self.method}, {p_text(self.p_value)}"
+            f"{self.only_second_wrong}; {self.method}, {p_value_text(self.p_value)}"
         )
 
 

@@ -14,8 +14,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
-from orfeon.study.statistics._reading import check_alternative, p_text, pairs
+from orfeon.study.statistics._reading import check_alternative, pairs
 from orfeon.study.statistics.t_tests import Alternative
+from orfeon.wording import p_value_text
 
 Draws = Literal["split", "drop"]
 
@@ -48,7 +49,8 @@ class SignTest:
         won = "win" if self.wins == 1 else "wins"
         lost = "loss" if self.losses == 1 else "losses"
         return (
-            f"{self.wins} {won}, {self.draws} {drawn}, {self.losses} {lost}: {p_text(self.p_value)}"
+            f"{self.wins} {won}, {self.draws} {drawn}, {self.losses} {lost}: "
+            f"{p_value_text(self.p_value)}"
         )
 
 

@@ -16,8 +16,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
-from orfeon.study.statistics._reading import check_alternative, p_text, pairs
+from orfeon.study.statistics._reading import check_alternative, pairs
 from orfeon.study.statistics.t_tests import Alternative
+from orfeon.wording import p_value_text
 
 Zeros = Literal["split", "drop"]
 
@@ -61,7 +62,7 @@ class WilcoxonTest:
     def __str__(self) -> str:
         return (
             f"ranks for {self.ranks_for:g}, against {self.ranks_against:g} ({self.n} pairs): "
-            f"{p_text(self.p_value)}"
+            f"{p_value_text(self.p_value)}"
         )
 
 

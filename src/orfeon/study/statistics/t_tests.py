@@ -25,7 +25,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
-from orfeon.study.statistics._reading import check_alternative, p_text, pairs
+from orfeon.study.statistics._reading import check_alternative, pairs
+from orfeon.wording import p_value_text
 
 Alternative = Literal["two-sided", "less", "greater"]
 
@@ -91,7 +92,7 @@ class PairedTTest:
         corrected = " (corrected)" if self.is_corrected else ""
         return (
             f"mean difference {self.mean_difference:+.3g} ± {self.standard_error:.2g}{corrected}: "
-            f"t({self.degrees_of_freedom}) = {self.statistic:.2f}, {p_text(self.p_value)}"
+            f"t({self.degrees_of_freedom}) = {self.statistic:.2f}, {p_value_text(self.p_value)}"
         )
 
 

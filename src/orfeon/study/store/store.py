@@ -23,6 +23,7 @@ from orfeon.study.store.server import open_server
 from orfeon.study.store.sqlite_file import open_file, open_memory
 from orfeon.study.store.study import Study, check_name
 from orfeon.study.store.tables import insert_once, runs, studies
+from orfeon.wording import clauses
 
 #: How many differences an error names.
 _NAMED = 5
@@ -112,10 +113,9 @@ class Store:
         study = study or self.study(name)
         found = list(itertools.islice(differences(study.configuration, json.loads(text)), 100))
         if found:
-            more = f", and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
             raise StoreError(
                 f"The store {self.place}: the study {name!r} was begun with another configuration "
-                f"({'; '.join(found[:_NAMED])}{more}). Run it as before, or give another store."
+                f"({clauses(found, _NAMED)}). Run it as before, or give another store."
             )
         return study
 

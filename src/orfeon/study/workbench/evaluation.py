@@ -19,6 +19,7 @@ from orfeon.study.workbench.scoring import (
     full_shares,
     target_scores,
 )
+from orfeon.wording import short
 
 #: A message of a warning or an error is cut there.
 _LONGEST = 300
@@ -228,8 +229,8 @@ class Evaluation:
                 raise  # the machine's fault: another time it may do, so nothing is stored
             except Exception as error:
                 # A method that cannot do with these data is a finding, not the end of the study.
-                result = {"failed": _cut(f"{type(error).__name__}: {error}")}
-        said = tuple(sorted({_cut(str(warning.message)) for warning in caught}))
+                result = {"failed": short(f"{type(error).__name__}: {error}", _LONGEST)}
+        said = tuple(sorted({short(warning.message, _LONGEST) for warning in caught}))
         seconds = round(time.perf_counter() - start, 6)
         return Finished(key, seed, result, seconds, timings, said)
 
@@ -456,9 +457,3 @@ def _forests(part: Any, depth: int) -> list[Any]:
 
     look(part, depth)
     return list(found.values())
-
-
-def _cut(text: str) -> str:
-    """One line, not too long."""
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

@@ -7,12 +7,12 @@ combinations.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from orfeon.errors import UserError
+from orfeon.wording import did_you_mean, nearest
 
 Task = Literal["classification", "regression"]
 
@@ -293,8 +293,7 @@ def _known(name: str, task: Task) -> str:
     """The name of a method that can do the task."""
     method = METHODS.get(name)
     if method is None:
-        near = difflib.get_close_matches(name, METHODS, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(nearest(name, METHODS, n=1))
         raise UserError(f"There is no method {name!r}.{hint} There are: {', '.join(METHODS)}.")
     if task not in method.tasks:
         able = ", ".join(m.name for m in METHODS.values() if task in m.tasks)

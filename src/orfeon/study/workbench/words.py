@@ -9,6 +9,7 @@ from orfeon.study.workbench.choice import BASELINE
 from orfeon.study.workbench.outcome import StudyOutcome
 from orfeon.study.workbench.scoring import SHARES
 from orfeon.study.workbench.standing import standings
+from orfeon.wording import clauses
 
 
 def score_text(value: float, metric: str) -> str:
@@ -90,8 +91,7 @@ def verdict(outcome: StudyOutcome) -> list[str]:
         if candidate.name != BASELINE and found[candidate.name].word in ("unclear", "unknown")
     ]
     if alike:
-        shown = "; ".join(alike[:6]) + (f"; and {len(alike) - 6} more" if len(alike) > 6 else "")
-        said.append(f"Not told from the best by these data: {shown}.")
+        said.append(f"Not told from the best by these data: {clauses(alike)}.")
     return said + _doubts(outcome)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from orfeon.inspection import Importances, importances
-from orfeon.study.report.content.words import counted
 from orfeon.study.report.content_types import Axis, BarChart, Bars, Section
 from orfeon.study.workbench.outcome import Showcase, StudyOutcome
+from orfeon.wording import counted
 
 #: Attributes that are shown.
 _SHOWN = 20

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from orfeon.study.report.content.words import counted, short
 from orfeon.study.report.content_types import (
     Axis,
     BarChart,
@@ -17,6 +16,7 @@ from orfeon.study.report.content_types import (
     Text,
 )
 from orfeon.study.workbench.outcome import StudyOutcome
+from orfeon.wording import counted, short
 
 #: Columns that are listed, and classes that have bars.
 _COLUMNS, _CLASSES = 300, 30

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from orfeon.inspection import kappa_error, margins
-from orfeon.study.report.content.words import listed
 from orfeon.study.report.content_types import (
     Axis,
     Chart,
@@ -22,6 +21,7 @@ from orfeon.study.report.content_types import (
 )
 from orfeon.study.workbench.outcome import Showcase, StudyOutcome
 from orfeon.study.workbench.standing import groups_of
+from orfeon.wording import some_of
 
 #: Pairs of members of a cloud, and steps of a distribution.
 _PAIRS, _STEPS = 600, 400
@@ -89,7 +89,7 @@ def _without_text(without: list[str], named: dict[str, tuple[str, int]]) -> str:
     if not without:
         return ""
     verb = "has" if len(without) == 1 else "have"
-    return f" Not shown: {listed(named[name][0] for name in without)}, which {verb} no votes."
+    return f" Not shown: {some_of(named[name][0] for name in without)}, which {verb} no votes."
 
 
 def _clouds(seed: int, showcase: Showcase, named: dict[str, tuple[str, int]]) -> list[Chart]:

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from orfeon.study.report.content.words import capital
 from orfeon.study.report.content_types import Axis, Column
 from orfeon.study.workbench.outcome import StudyOutcome
 from orfeon.study.workbench.scoring import SHARES
+from orfeon.wording import capital
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 
 from orfeon.study.report.content.measure import Measure
-from orfeon.study.report.content.words import counted
 from orfeon.study.report.content_types import (
     Box,
     BoxPlot,
@@ -18,6 +17,7 @@ from orfeon.study.report.content_types import (
 )
 from orfeon.study.workbench.outcome import Candidate, StudyOutcome
 from orfeon.study.workbench.standing import baseline_of, groups_of, has_failed, standings
+from orfeon.wording import counted
 
 
 def methods_section(outcome: StudyOutcome) -> Section:

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection import classification_summary, regression_summary
-from orfeon.study.report.content.words import capital, counted, short
 from orfeon.study.report.content_types import (
     Axis,
     Cell,
@@ -20,6 +19,7 @@ from orfeon.study.report.content_types import (
     Table,
 )
 from orfeon.study.workbench.outcome import StudyOutcome
+from orfeon.wording import capital, counted, short
 
 #: Classes of a matrix that can be read; beyond it the most frequent confusions are listed.
 _CLASSES = 20

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.study.report.content.measure import Measure
-from orfeon.study.report.content.words import capital
 from orfeon.study.report.content_types import (
     Axis,
     Cell,
@@ -24,6 +23,7 @@ from orfeon.study.report.content_types import (
 )
 from orfeon.study.workbench.outcome import Candidate, ErrorCurves, StudyOutcome
 from orfeon.study.workbench.standing import compared, groups_of, has_failed
+from orfeon.wording import capital
 
 Floats = npt.NDArray[np.float64]
 

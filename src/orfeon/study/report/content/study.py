@@ -11,9 +11,9 @@ from orfeon.study.report.content.methods import honest_section, methods_section
 from orfeon.study.report.content.mistakes import mistakes_section
 from orfeon.study.report.content.pruning import pruning_section
 from orfeon.study.report.content.summary import facts, summary, warnings
-from orfeon.study.report.content.words import counted, short
 from orfeon.study.report.content_types import Content
 from orfeon.study.workbench.outcome import StudyOutcome
+from orfeon.wording import counted, short
 
 
 def study_content(outcome: StudyOutcome, *, made: str | None = None) -> Content:

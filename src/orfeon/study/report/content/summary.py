@@ -6,9 +6,9 @@ import math
 from collections import Counter
 
 from orfeon.study.report.content.measure import Measure
-from orfeon.study.report.content.words import counted, duration, listed, p_value_text, short
 from orfeon.study.workbench.outcome import Candidate, StudyOutcome
 from orfeon.study.workbench.standing import baseline_of, compared, has_failed, standings
+from orfeon.wording import counted, duration_text, p_value_text, short, some_of
 
 #: Test examples of a fold below which its score says little.
 _FEW = 30
@@ -161,9 +161,9 @@ def _cost(outcome: StudyOutcome) -> str:
         if math.isfinite(best.nodes):
             said += f" with {counted(best.nodes, 'node')} in all"
         said += ". "
-    said += f"Training takes {duration(best.fit_seconds)}"
+    said += f"Training takes {duration_text(best.fit_seconds)}"
     if math.isfinite(best.predict_seconds):
-        said += f", the prediction of 1,000 rows {duration(best.predict_seconds)}"
+        said += f", the prediction of 1,000 rows {duration_text(best.predict_seconds)}"
     return said + "."
 
 
@@ -211,8 +211,8 @@ def _left_out(outcome: StudyOutcome) -> str:
     if left:
         names = [f"{short(column.name, 30)} ({column.kind})" for column in left]
         noun = "column" if len(left) == 1 else "columns"
-        said.append(f"the {noun} {listed(names, most=8)}")
-    return f"Left out of the data: {listed(said)}." if said else ""
+        said.append(f"the {noun} {some_of(names, most=8)}")
+    return f"Left out of the data: {some_of(said)}." if said else ""
 
 
 def facts(outcome: StudyOutcome) -> list[tuple[str, str]]:
@@ -239,10 +239,10 @@ def facts(outcome: StudyOutcome) -> list[tuple[str, str]]:
     found += [
         ("Rows", f"{outcome.n_rows:,}"),
         ("Attributes", f"{outcome.n_attributes:,}"),
-        ("Fits", f"{outcome.n_runs:,} in {duration(outcome.seconds)}"),
+        ("Fits", f"{outcome.n_runs:,} in {duration_text(outcome.seconds)}"),
     ]
     if math.isfinite(best.predict_seconds):
-        found.append(("Prediction of 1,000 rows", duration(best.predict_seconds)))
+        found.append(("Prediction of 1,000 rows", duration_text(best.predict_seconds)))
     return found
 
 
@@ -272,7 +272,7 @@ def warnings(outcome: StudyOutcome) -> list[str]:
     said += _about_the_choice(outcome, measure)
     failed = [c.title for c in outcome.candidates if has_failed(c, outcome.metric)]
     if failed:
-        said.append(f"These failed on some fold, and take no part: {listed(failed, most=10)}.")
+        said.append(f"These failed on some fold, and take no part: {some_of(failed, most=10)}.")
     if outcome.profile.n_duplicates:
         said.append(
             f"{outcome.profile.n_duplicates:,} of {outcome.profile.n_rows:,} rows repeat an "
