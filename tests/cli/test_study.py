@@ -209,3 +209,13 @@ def _n_rows(out):
             return sum(len(store.study(info.name).keys()) for info in store.studies())
     except ValueError:  # it is being made
         return 0
+
+
+def test_rows_reads_a_sample_and_compare_rows_compares_on_one(waves, tmp_path, capsys):
+    options = ["--target", "wave", "--methods", "baseline,cart", "--repeats", "1", "--json"]
+    assert study(waves, *options, "--rows", 60, "--out", tmp_path / "a") == 0
+    read = json.loads(capsys.readouterr().out)
+    assert (read["n_rows"], read["n_studied"]) == (60, 60)
+    assert study(waves, *options, "--compare-rows", 60, "--out", tmp_path / "b") == 0
+    compared = json.loads(capsys.readouterr().out)
+    assert (compared["n_rows"], compared["n_studied"]) == (120, 60)

@@ -105,8 +105,12 @@ def _add_data_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--rows", type=count, metavar="N",
-        help="compare on a sample of this many rows; the model is trained on all. Default: as "
-        "many as the budget allows",
+        help="read a random sample of this many rows: for files that are too large for the memory",
+    )  # fmt: skip
+    group.add_argument(
+        "--compare-rows", type=count, metavar="N",
+        help="compare on this many rows, and train the model on all. Default: as many as the "
+        "budget allows",
     )  # fmt: skip
 
 
@@ -184,7 +188,7 @@ def run(options: argparse.Namespace) -> int:
     """
     from orfeon.study.store import shown_address
 
-    table = read_table(options.data or DEFAULT_DATA)
+    table = read_table(options.data or DEFAULT_DATA, rows=options.rows)
     target = target_of(table, options.target)
     out = options.out or Path("orfeon-study") / _folder_name(table.name)
     _make_folder(out)
@@ -247,7 +251,7 @@ def _study(
     return run_study(
         table.frame, target, name=table.name, task=options.task, methods=options.methods,
         metric=options.metric, budget="auto" if options.budget is None else options.budget,
-        repetitions=options.repeats, rows=options.rows, design=options.design,
+        repetitions=options.repeats, rows=options.compare_rows, design=options.design,
         n_folds=options.folds, n_inner=options.inner_folds, test_share=options.test_share,
         rule=options.rule, keep=options.keep, members=options.members, group=options.group,
         drop=options.drop, keep_columns=options.use, seed=options.seed, n_jobs=options.n_jobs,

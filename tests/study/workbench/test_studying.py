@@ -277,7 +277,7 @@ def test_nothing_to_learn_is_said():
     [
         ({"budget": 0}, "--budget must be a time above 0"),
         ({"repetitions": 0}, "--repeats must be at least 1"),
-        ({"rows": 5}, "--rows must be at least 20"),
+        ({"rows": 5}, "--compare-rows must be at least 20"),
         ({"n_folds": 200}, "150 rows are too few for 200 folds"),
     ],
 )

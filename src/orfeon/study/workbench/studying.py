@@ -96,7 +96,7 @@ class Extent:
         if self.repetitions is not None and self.repetitions < 1:
             raise UserError(f"--repeats must be at least 1; got {self.repetitions}.")
         if self.rows is not None and self.rows < 20:
-            raise UserError(f"--rows must be at least 20; got {self.rows}.")
+            raise UserError(f"--compare-rows must be at least 20; got {self.rows}.")
 
 
 def run_study(
@@ -375,8 +375,8 @@ class _Bench:
         if n_rows < len(self.y):
             remarks.append(
                 f"Methods were compared on {n_rows:,} of the {len(self.y):,} rows, so that the "
-                "comparison fits its budget; the final model is trained on all. --rows compares on "
-                "more."
+                "comparison fits its budget; the final model is trained on all. --compare-rows "
+                "compares on more."
             )
         if self.is_classification:
             counts = np.bincount(self.y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 
 from orfeon.study.workbench.choice import BASELINE
 from orfeon.study.workbench.outcome import StudyOutcome
@@ -11,9 +12,61 @@ from orfeon.study.workbench.scoring import SHARES
 from orfeon.study.workbench.standing import standings
 from orfeon.wording import clauses
 
+#: Digits after the point of scores of the smallest targets.
+_MOST_DECIMALS = 12
 
-def score_text(value: float, metric: str) -> str:
-    """A score as tables show it.
+
+def score_decimals(scores: Iterable[float], metric: str) -> int:
+    """Digits after the point that tell scores apart.
+
+    Parameters
+    ----------
+    scores : iterable of float
+        The scores that are shown together; the least counts.
+    metric : str
+        What they measure.
+
+    Returns
+    -------
+    int
+        One of a percentage, or two where the least is below 1%; of other scores as many as give
+        the least four digits that count.
+
+    Examples
+    --------
+    >>> from orfeon.study.workbench.words import score_decimals
+    >>> score_decimals([0.16, 0.3], "error"), score_decimals([0.004, 0.3], "error")
+    (1, 2)
+    >>> score_decimals([57.18, 1234.5], "rmse"), score_decimals([0.0123], "mae")
+    (2, 5)
+    """
+    least = min((score for score in scores if math.isfinite(score)), default=1.0)
+    if metric in SHARES:
+        return 1 if least >= 0.01 else 2
+    size = math.floor(math.log10(float(f"{abs(least):.3e}"))) if least else 0
+    return min(max(3 - size, 0), _MOST_DECIMALS)
+
+
+def shown_decimals(outcome: StudyOutcome, metric: str) -> int:
+    """Digits after the point of the scores of a study, the same in all that is said of it.
+
+    Parameters
+    ----------
+    outcome : StudyOutcome
+        What was found.
+    metric : str
+        The measure.
+
+    Returns
+    -------
+    int
+        As suits the best candidate.
+    """
+    return score_decimals((found.mean(metric) for found in outcome.candidates), metric)
+
+
+def score_text(value: float, metric: str, decimals: int | None = None) -> str:
+    """A score as tables and reports show it.
 
     Parameters
     ----------
@@ -21,6 +74,8 @@ def score_text(value: float, metric: str) -> str:
         The score.
     metric : str
         What it measures: shares are shown in percent.
+    decimals : int, optional
+        Digits after the point; by default those that suit the score alone.
 
     Returns
     -------
@@ -30,17 +85,21 @@ def score_text(value: float, metric: str) -> str:
     Examples
     --------
     >>> from orfeon.study.workbench.words import score_text
-    >>> score_text(0.16049, "error"), score_text(1234.5, "rmse"), score_text(0.0123, "mae")
-    ('16.0%', '1234', '0.0123')
+    >>> score_text(0.16049, "error"), score_text(12345.6, "rmse"), score_text(0.0123, "mae")
+    ('16.0%', '12,346', '0.01230')
+    >>> score_text(0.16049, "error", 2)
+    '16.05%'
     """
-    if math.isnan(value):
+    if not math.isfinite(value):
         return "-"
+    if decimals is None:
+        decimals = score_decimals([value], metric)
     if metric in SHARES:
-        return f"{100 * value:.1f}%"
-    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+        return f"{100 * value:.{decimals}f}%"
+    return f"{value:,.{decimals}f}"
 
 
-def interval_text(ends: tuple[float, float], metric: str) -> str:
+def interval_text(ends: tuple[float, float], metric: str, decimals: int | None = None) -> str:
     """An interval as tables show it.
 
     Parameters
@@ -49,6 +108,8 @@ def interval_text(ends: tuple[float, float], metric: str) -> str:
         Its ends. Shares and losses below 0 are shown as 0.
     metric : str
         What is measured.
+    decimals : int, optional
+        Digits after the point; by default those that suit the lower end above 0.
 
     Returns
     -------
@@ -64,7 +125,10 @@ def interval_text(ends: tuple[float, float], metric: str) -> str:
     low, high = ends
     if math.isnan(low):
         return "-"
-    return f"{score_text(max(low, 0.0), metric)} to {score_text(high, metric)}"
+    low = max(low, 0.0)
+    if decimals is None:
+        decimals = score_decimals([end for end in (low, high) if end > 0], metric)
+    return f"{score_text(low, metric, decimals)} to {score_text(high, metric, decimals)}"
 
 
 def verdict(outcome: StudyOutcome) -> list[str]:
@@ -103,11 +167,12 @@ def _expected(outcome: StudyOutcome) -> str:
             f"What {what} to expect on new data is not known: a method that inner folds chose "
             "could not be fitted on an outer one. More rows, or fewer --folds, may help."
         )
+    decimals = shown_decimals(outcome, metric)
     article = "an" if what[0] in "aeiou" else "a"
     return (
-        f"Expect {article} {what} of {score_text(honest.mean(metric), metric)} on new data (95% "
-        f"interval {interval_text(honest.interval, metric)}): chosen on inner folds, judged on "
-        "outer ones."
+        f"Expect {article} {what} of {score_text(honest.mean(metric), metric, decimals)} on new "
+        f"data (95% interval {interval_text(honest.interval, metric, decimals)}): chosen on inner "
+        "folds, judged on outer ones."
     )
 
 
