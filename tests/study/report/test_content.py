@@ -104,7 +104,7 @@ def test_numbers_are_in_the_unit_of_the_target():
     found = study_content(outcome)
     mean = outcome.honest.mean("rmse")
     assert 1 <= mean < 100
-    decimals = 1 if outcome.candidates[0].mean("rmse") >= 10 else 2
+    decimals = 2 if outcome.candidates[0].mean("rmse") >= 10 else 3
     assert f"a root mean squared error of about {mean:.{decimals}f}" in found.summary[0]
     assert ("Expected root mean squared error", f"{mean:.{decimals}f}") in found.facts
     assert "%" not in found.facts[0][1]

@@ -13,6 +13,7 @@ from orfeon.study.report import render_report
 from orfeon.study.report.content import study_content
 from orfeon.study.report.content.measure import Measure
 from orfeon.study.workbench.outcome import Honest
+from orfeon.study.workbench.words import verdict
 
 
 def _section(content, name):
@@ -194,11 +195,24 @@ def test_folds_that_are_not_finished_are_told():
     assert "(random splits)" in content.summary[1]
 
 
-def test_measures_have_three_digits_that_count():
+def test_measures_have_four_digits_that_count():
     outcome = regression()
-    for value, text in ((57.18, "57.2"), (0.01234, "0.0123"), (12345.6, "12,346"), (1.0, "1.00")):
+    for value, text in (
+        (57.18, "57.18"), (0.01234, "0.01234"), (12345.6, "12,346"), (1.0, "1.000"),
+        (9.99996, "10.00"), (1.234e-7, "0.0000001234"), (0.0, "0.000"),
+    ):  # fmt: skip
         scores = {name: np.full(5, value) for name in outcome.metrics}
         changed = tuple(replace(c, scores=scores) for c in outcome.candidates)
         assert Measure.of(replace(outcome, candidates=changed)).text(value) == text
     assert Measure("error", "error", True, 1).text(math.nan) == "unknown"
     assert Measure("error", "error", True, 1).range_text(-0.01, 0.02) == "0.0% to 2.0%"
+
+
+@pytest.mark.parametrize("study", [classification, regression])
+def test_terminal_and_report_print_the_same_digits(study):
+    outcome = study()
+    facts = dict(study_content(outcome).facts)
+    expected = facts[f"Expected {outcome.metrics[outcome.metric]}"]
+    assert (
+        f" of {expected} on new data (95% interval {facts['95% interval']})" in verdict(outcome)[0]
+    )

@@ -9,6 +9,7 @@ from typing import Literal
 from orfeon.study.report.content_types import Axis, Column
 from orfeon.study.workbench.outcome import StudyOutcome
 from orfeon.study.workbench.scoring import SHARES
+from orfeon.study.workbench.words import interval_text, score_text, shown_decimals
 from orfeon.wording import capital
 
 
@@ -54,15 +55,11 @@ class Measure:
         Returns
         -------
         Measure
-            Three digits that count, as the best candidate has it.
+            With the digits of :func:`~orfeon.study.workbench.words.shown_decimals`.
         """
         name = outcome.metric if name is None else name
-        known = [candidate.mean(name) for candidate in outcome.candidates]
-        least = min((value for value in known if math.isfinite(value)), default=1.0)
-        if name in SHARES:
-            return cls(name, outcome.metrics[name], True, 1 if least >= 0.01 else 2)
-        size = math.floor(math.log10(abs(least))) if least else 0
-        return cls(name, outcome.metrics[name], False, min(max(2 - size, 0), 6))
+        decimals = shown_decimals(outcome, name)
+        return cls(name, outcome.metrics[name], name in SHARES, decimals)
 
     @property
     def label(self) -> str:
@@ -84,9 +81,7 @@ class Measure:
         """
         if not math.isfinite(value):
             return "unknown"
-        if self.is_share:
-            return f"{100 * value:.{self.decimals}f}%"
-        return f"{value:,.{self.decimals}f}"
+        return score_text(value, self.name, self.decimals)
 
     def range_text(self, low: float, high: float) -> str:
         """An interval in words.
@@ -101,7 +96,7 @@ class Measure:
         str
             Both ends.
         """
-        return f"{self.text(max(low, 0.0))} to {self.text(high)}"
+        return interval_text((low, high), self.name, self.decimals)
 
     def difference_text(self, difference: float) -> str:
         """A difference in words, without its sign.
