@@ -52,6 +52,12 @@ def test_lists() -> None:
     assert wording.clauses(["a", "b", "c", "d"], most=2) == "a; b; and 2 more"
 
 
+def test_cells_stand_below_each_other_in_any_script() -> None:
+    lines = [["name", "n"], ["e\u0301t\u00e9", "1"], ["\u6771\u4eac", "23"]]
+    text = wording.aligned(lines, to_the_right={1})
+    assert text.splitlines() == ["name   n", "e\u0301t\u00e9    1", "\u6771\u4eac  23"]
+
+
 def test_names_numbers_and_p_values() -> None:
     assert wording.short("two\nlines") == "two lines"
     assert wording.short("c" * 60) == "c" * 60

@@ -1,9 +1,10 @@
-"""Words of messages: names nearest to one that is not known, lists, times, sizes, p-values."""
+"""Words of messages: names nearest to one not known, lists, tables, times, sizes, p-values."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
 
 #: Letters of a name in a sentence, beyond which it is cut.
 _LONGEST = 60
@@ -228,6 +229,48 @@ def clauses(texts: Iterable[str], most: int = 6) -> str:
     if len(every) > most:
         every = [*every[:most], f"and {len(every) - most} more"]
     return "; ".join(every)
+
+
+def aligned(lines: Sequence[Sequence[str]], to_the_right: Collection[int] = ()) -> str:
+    """Set cells in columns.
+
+    Parameters
+    ----------
+    lines : sequence of sequence of str
+        The cells of each line, as many in each.
+    to_the_right : collection of int, optional
+        The columns that are set to the right.
+
+    Returns
+    -------
+    str
+        The lines, two spaces between the columns, whatever the script of the cells.
+
+    Examples
+    --------
+    >>> from orfeon.wording import aligned
+    >>> print(aligned([["size", "error"], ["9", "12.5"], ["99", "8.0"]], to_the_right={0}))
+    size  error
+       9  12.5
+      99  8.0
+    """
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    texts = []
+    for line in lines:
+        cells = []
+        for j, (cell, width) in enumerate(zip(line, widths, strict=True)):
+            gap = " " * (width - _width(cell))
+            cells.append(gap + cell if j in to_the_right else cell + gap)
+        texts.append("  ".join(cells).rstrip())
+    return "\n".join(texts)
+
+
+def _width(text: str) -> int:
+    """Cells of a terminal: two for wide characters, none for accents that stand by themselves."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
 
 
 # -- numbers ---------------------------------------------------------------------------------------

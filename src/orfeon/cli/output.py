@@ -10,31 +10,11 @@ import json
 import math
 import os
 import sys
-import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from orfeon.cli.words import printable
-
-
-def _width(text: str) -> int:
-    """Cells of a terminal: two for wide characters, none for accents that stand by themselves."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
-
-
-def _aligned(lines: Sequence[Sequence[str]], to_the_right: Collection[int] = ()) -> str:
-    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
-    texts = []
-    for line in lines:
-        cells = []
-        for j, (cell, width) in enumerate(zip(line, widths, strict=True)):
-            gap = " " * (width - _width(cell))
-            cells.append(gap + cell if j in to_the_right else cell + gap)
-        texts.append("  ".join(cells).rstrip())
-    return "\n".join(texts)
+from orfeon.wording import aligned
 
 
 def plain_value(value: Any) -> Any:
@@ -147,7 +127,7 @@ def print_table(
         return
     if title:
         print(title)
-    print(_aligned([[printable(name) for name in columns], *cells], to_the_right))
+    print(aligned([[printable(name) for name in columns], *cells], to_the_right))
 
 
 def _draw_table(
@@ -195,7 +175,7 @@ def print_facts(facts: Mapping[str, object] | Sequence[tuple[str, object]]) -> N
     pairs = facts.items() if isinstance(facts, Mapping) else facts
     lines = [[printable(name), printable(fact)] for name, fact in pairs if fact is not None]
     if lines:
-        print(_aligned(lines))
+        print(aligned(lines))
 
 
 def say(text: str, *, quiet: bool = False) -> None:

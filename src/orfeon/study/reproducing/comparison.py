@@ -15,7 +15,7 @@ import numpy as np
 
 from orfeon.study.reproducing.published import ERROR, Kept, PublishedCell, config_text
 from orfeon.study.reproducing.rules import LEAST_TOLERANCE, POINTS, Rule
-from orfeon.study.text import aligned
+from orfeon.wording import aligned
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from orfeon.study.reproducing.comparison import Comparison
 from orfeon.study.reproducing.published import config_text
-from orfeon.study.text import aligned
+from orfeon.wording import aligned
 
 _WHOLE = "bagging"
 #: Method and settings.

@@ -15,7 +15,7 @@ import numpy as np
 
 from orfeon.study.reproducing.comparison import PairedDifference, paired_difference
 from orfeon.study.reproducing.published import PublishedCell, published_cells, published_shares
-from orfeon.study.text import aligned
+from orfeon.wording import aligned
 
 if TYPE_CHECKING:
     from orfeon.study.reproducing.reproduction import Reproduction

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from orfeon.study.reproducing.recarey_models import ADULT, CARS, DIGITS, Model
-from orfeon.study.text import aligned
+from orfeon.wording import aligned
 
 if TYPE_CHECKING:
     from orfeon.study.reproducing.reproduction import Reproduction

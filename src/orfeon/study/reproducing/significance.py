@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orfeon.study.reproducing.partitions import is_synthetic
 from orfeon.study.reproducing.published import PublishedCell, config_text, published_sizes
 from orfeon.study.reproducing.published_tests import published_p_values
-from orfeon.study.text import aligned
+from orfeon.wording import aligned
 
 if TYPE_CHECKING:
     from orfeon.study.reproducing.reproduction import Reproduction

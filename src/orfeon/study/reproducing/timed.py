@@ -30,7 +30,7 @@ from orfeon.study.reproducing.partitions import Partition
 from orfeon.study.reproducing.published import PublishedCell
 from orfeon.study.reproducing.rules import Factor, Within
 from orfeon.study.reproducing.runs import Build, Cell, Results, Run
-from orfeon.study.text import aligned
+from orfeon.wording import aligned
 
 if TYPE_CHECKING:
     from orfeon.study.reproducing.reproduction import Reproduction

@@ -26,7 +26,7 @@ from orfeon.study.reproducing.published import PublishedCell, config_text
 from orfeon.study.reproducing.published_tests import WinRecord
 from orfeon.study.reproducing.report import Report
 from orfeon.study.reproducing.rules import LEAST_TOLERANCE
-from orfeon.study.text import aligned
+from orfeon.wording import aligned
 
 if TYPE_CHECKING:
     from orfeon.study.reproducing.reproduction import Reproduction

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.study.statistics._reading import Floats, check_level, method_names, numbers
-from orfeon.study.text import aligned
+from orfeon.wording import aligned
 
 Counts = npt.NDArray[np.int64]
 Test = Callable[[Floats, Floats], Any]
