@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from orfeon.datasets.sampling import sample_rows
+from orfeon.datasets.sampling import sample_stream
 from orfeon.errors import UserError
 
 _DECLARATION = re.compile(
@@ -143,7 +143,7 @@ def read_arff(lines: Iterable[str], *, rows: int | None = None, random_state: in
     """
     every = iter(lines)
     columns = _header(every)
-    kept, n_rows = sample_rows(_rows(every, columns), rows, random_state)
+    kept, n_rows = sample_stream(_rows(every, columns), rows, random_state)
     frame = _frame(columns, kept)
     if rows is not None and rows < n_rows:
         frame.attrs["notes"] = [f"A random sample of {rows} of its {n_rows} rows was read."]

@@ -11,7 +11,9 @@ import numpy as np
 Row = TypeVar("Row")
 
 
-def sample_rows(rows: Iterable[Row], size: int | None, random_state: int) -> tuple[list[Row], int]:
+def sample_stream(
+    rows: Iterable[Row], size: int | None, random_state: int
+) -> tuple[list[Row], int]:
     """A random sample of rows, of which no more are held than it has.
 
     Parameters
@@ -32,7 +34,7 @@ def sample_rows(rows: Iterable[Row], size: int | None, random_state: int) -> tup
 
     Examples
     --------
-    >>> sample_rows(range(100), 3, random_state=0)[1]
+    >>> sample_stream(range(100), 3, random_state=0)[1]
     100
     """
     if size is None:
