@@ -64,11 +64,16 @@ def sample_rows(y: npt.NDArray[Any], n_rows: int, is_stratified: bool, seed: int
     generator = np.random.default_rng(np.random.SeedSequence([seed, len(y), n_rows]))
     if not is_stratified:
         return np.sort(generator.choice(len(y), n_rows, replace=False))
-    drawn = []
-    for code in np.unique(y):
-        of_class = np.flatnonzero(y == code)
-        wanted = max(round(n_rows * len(of_class) / len(y)), min(2, len(of_class)))
-        drawn.append(generator.choice(of_class, min(wanted, len(of_class)), replace=False))
+    codes, counts = np.unique(y, return_counts=True)
+    quotas = n_rows * counts / len(y)
+    wanted = np.floor(quotas).astype(np.int64)
+    # What rounding down leaves goes to the classes that lost most by it.
+    wanted[np.argsort(wanted - quotas, kind="stable")[: n_rows - wanted.sum()]] += 1
+    wanted = np.maximum(wanted, np.minimum(2, counts))
+    drawn = [
+        generator.choice(np.flatnonzero(y == code), n, replace=False)
+        for code, n in zip(codes, wanted, strict=True)
+    ]
     return np.sort(np.concatenate(drawn))
 
 
