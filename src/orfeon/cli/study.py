@@ -375,14 +375,15 @@ def _print_outcome(outcome: StudyOutcome, written: dict[str, str], seconds: floa
 def _table_row(
     outcome: StudyOutcome, candidate: Candidate, found: Mapping[str, Standing]
 ) -> list[str]:
-    from orfeon.study.workbench.words import interval_text, score_text
+    from orfeon.study.workbench.words import interval_text, score_text, shown_decimals
 
     metric = outcome.metric
+    decimals = shown_decimals(outcome, metric)
     p_value = found[candidate.name].adjusted
     return [
         ("* " if candidate.name == outcome.chosen else "  ") + candidate.title,
-        score_text(candidate.mean(metric), metric),
-        interval_text(candidate.interval, metric),
+        score_text(candidate.mean(metric), metric, decimals),
+        interval_text(candidate.interval, metric, decimals),
         f"{candidate.rank:.1f}",
         "" if p_value is None else f"{p_value:.3f}",
         "" if math.isnan(candidate.members) else f"{candidate.members:.0f}",
