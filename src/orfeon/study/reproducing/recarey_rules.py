@@ -11,17 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orfeon.study.reproducing.published import PublishedCell
-from orfeon.study.reproducing.rules import LEAST_TOLERANCE, Rule, Within
+from orfeon.study.reproducing.rules import LEAST_TOLERANCE, Difference, Rule, Within
 
 if TYPE_CHECKING:
     from orfeon.study.reproducing.comparison import Comparison
 
-#: Far below any printed digit.
-_ROUNDING = 1e-9
-
 
 @dataclass(frozen=True)
-class ShareOfTests:
+class ShareOfTests(Difference):
     """Two shares agree within a point or two standard errors of a share of the test examples.
 
     Parameters
@@ -55,25 +52,7 @@ class ShareOfTests:
             f"{self.n_examples} examples."
         )
 
-    def _tolerance(self, ours: Comparison) -> float:
-        share = min(max(ours.published.value / 100, 0.0), 1.0)
-        return max(LEAST_TOLERANCE, 200 * math.sqrt(share * (1 - share) / self.n_examples))
-
-    def agrees(self, ours: Comparison) -> bool:
-        """Whether our figure agrees.
-
-        Parameters
-        ----------
-        ours : Comparison
-            The two figures.
-
-        Returns
-        -------
-        bool
-        """
-        return abs(ours.difference) <= self._tolerance(ours) + _ROUNDING
-
-    def tolerance_text(self, ours: Comparison) -> str:
+    def tolerance(self, ours: Comparison) -> float:
         """By how much the figures may differ.
 
         Parameters
@@ -83,13 +62,14 @@ class ShareOfTests:
 
         Returns
         -------
-        str
+        float
         """
-        return f"{self._tolerance(ours):.1f}"
+        share = min(max(ours.published.value / 100, 0.0), 1.0)
+        return max(LEAST_TOLERANCE, 200 * math.sqrt(share * (1 - share) / self.n_examples))
 
 
 @dataclass(frozen=True)
-class PartOfPublished:
+class PartOfPublished(Difference):
     """Two errors agree when they differ by no more than a part of the published one.
 
     Parameters
@@ -120,8 +100,8 @@ class PartOfPublished:
         """The rule in words."""
         return f"{self.what} agree within {self.part:.0%} of the published figure."
 
-    def agrees(self, ours: Comparison) -> bool:
-        """Whether our figure agrees.
+    def tolerance(self, ours: Comparison) -> float:
+        """By how much the figures may differ.
 
         Parameters
         ----------
@@ -130,9 +110,9 @@ class PartOfPublished:
 
         Returns
         -------
-        bool
+        float
         """
-        return abs(ours.difference) <= self.part * ours.published.value + _ROUNDING
+        return self.part * ours.published.value
 
     def tolerance_text(self, ours: Comparison) -> str:
         """By how much the figures may differ.

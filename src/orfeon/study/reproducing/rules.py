@@ -5,6 +5,7 @@ Rules are fixed before anything is run, the same for all cells of a kind.
 
 from __future__ import annotations
 
+import abc
 import typing
 from dataclasses import dataclass
 
@@ -35,8 +36,63 @@ class Rule(typing.Protocol):
         """By how much the figures may differ, in a word."""
 
 
+class Difference(abc.ABC):
+    """Two figures agree when they differ by no more than a tolerance; part of several rules.
+
+    Examples
+    --------
+    >>> from orfeon.study.reproducing.rules import Difference, Factor, Points, Within
+    >>> [issubclass(rule, Difference) for rule in (Points, Within, Factor)]
+    [True, True, False]
+    """
+
+    decimals: int
+
+    @abc.abstractmethod
+    def tolerance(self, ours: Comparison) -> float:
+        """By how much the figures may differ.
+
+        Parameters
+        ----------
+        ours : Comparison
+            The two figures.
+
+        Returns
+        -------
+        float
+        """
+
+    def agrees(self, ours: Comparison) -> bool:
+        """Whether our figure agrees.
+
+        Parameters
+        ----------
+        ours : Comparison
+            The two figures.
+
+        Returns
+        -------
+        bool
+        """
+        return abs(ours.difference) <= self.tolerance(ours) + _ROUNDING
+
+    def tolerance_text(self, ours: Comparison) -> str:
+        """By how much the figures may differ.
+
+        Parameters
+        ----------
+        ours : Comparison
+            The two figures.
+
+        Returns
+        -------
+        str
+        """
+        return f"{self.tolerance(ours):.{self.decimals}f}"
+
+
 @dataclass(frozen=True)
-class Points:
+class Points(Difference):
     """Two means agree within a percentage point or two standard errors of their difference.
 
     Examples
@@ -56,21 +112,7 @@ class Points:
         """The rule in words."""
         return "A mean agrees within one point or two standard errors of the difference."
 
-    def agrees(self, ours: Comparison) -> bool:
-        """Whether our figure agrees.
-
-        Parameters
-        ----------
-        ours : Comparison
-            The two figures.
-
-        Returns
-        -------
-        bool
-        """
-        return abs(ours.difference) <= ours.tolerance + _ROUNDING
-
-    def tolerance_text(self, ours: Comparison) -> str:
+    def tolerance(self, ours: Comparison) -> float:
         """By how much the figures may differ.
 
         Parameters
@@ -80,13 +122,13 @@ class Points:
 
         Returns
         -------
-        str
+        float
         """
-        return f"{ours.tolerance:.1f}"
+        return ours.tolerance
 
 
 @dataclass(frozen=True)
-class Within:
+class Within(Difference):
     """Two figures agree when they differ by no more than a fixed number.
 
     Parameters
@@ -112,21 +154,7 @@ class Within:
     sentence: str
     decimals: int = 0
 
-    def agrees(self, ours: Comparison) -> bool:
-        """Whether our figure agrees.
-
-        Parameters
-        ----------
-        ours : Comparison
-            The two figures.
-
-        Returns
-        -------
-        bool
-        """
-        return abs(ours.difference) <= self.most + _ROUNDING
-
-    def tolerance_text(self, ours: Comparison) -> str:
+    def tolerance(self, ours: Comparison) -> float:
         """By how much the figures may differ.
 
         Parameters
@@ -136,9 +164,9 @@ class Within:
 
         Returns
         -------
-        str
+        float
         """
-        return f"{self.most:.{self.decimals}f}"
+        return self.most
 
 
 @dataclass(frozen=True)
