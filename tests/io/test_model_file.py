@@ -351,7 +351,8 @@ def test_classes_of_others_are_refused(tmp_path):
     class Own(orfeon.CARTClassifier):
         pass
 
-    with pytest.raises(ModelFileError, match=r"holds a .*Own"):
+    # With skops it is skops that does not know the class, without it we do not.
+    with pytest.raises(ModelFileError, match=r"holds a .*Own|Own holds .*Own, which skops would"):
         orfeon.save(Own(), tmp_path / "model.orfeon")
     assert list(tmp_path.iterdir()) == []
 
