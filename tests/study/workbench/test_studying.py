@@ -205,6 +205,22 @@ def test_a_budget_sets_the_sample_of_a_large_table_once(monkeypatch, tmp_path):
     assert again.n_studied == found.n_studied
 
 
+def test_the_final_model_takes_no_longer_than_the_comparison(waves, tmp_path, monkeypatch):
+    monkeypatch.setattr(studying, "_LEAST_FIT", 1e-9)
+    train, sizes = studying.final_model, []
+    monkeypatch.setattr(
+        studying, "final_model", lambda *given: sizes.append(len(given[3])) or train(*given)
+    )
+    options = {"methods": ["cart"], "store": tmp_path / "s.db", "rows": 60}
+    found = run_study(waves, "wave", budget=1e-6, **options)
+    assert any(
+        note.startswith("The final model is trained on 48 of the 150") for note in found.notes
+    )
+    whole = run_study(waves, "wave", repetitions=1, **options)
+    assert sizes == [48, 150]
+    assert not any("final model" in note for note in whole.notes)
+
+
 class Clock:
     """Every outer fold takes ten seconds."""
 

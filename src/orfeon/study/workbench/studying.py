@@ -35,6 +35,10 @@ from orfeon.study.workbench.scoring import METRICS
 BUDGET = 60.0
 #: Seconds, no limit, or what suits.
 Budget = float | Literal["auto"] | None
+#: Seconds that the training of the final model may always take.
+_LEAST_FIT = 30.0
+#: Power of the number of rows by which the time of a fit is taken to grow.
+_POWER = 1.15
 #: Outer folds below which there is nothing to compare.
 _LEAST = 2
 
@@ -219,7 +223,7 @@ def run_study(
         bench = _Bench(plan, prepared, study, groups, n_jobs, cluster, heard)
         n_rows = bench.settle_rows(extent, started)
         n_units = bench.run(extent, n_rows, started)
-        return bench.outcome(name, n_units, n_rows, command, tuple(notes))
+        return bench.outcome(name, n_units, n_rows, extent, command, tuple(notes))
 
 
 def _groups(frame: Any, group: str | None) -> npt.NDArray[Any] | None:
@@ -324,7 +328,13 @@ class _Bench:
         return int(self.study.note(name, n_units))
 
     def outcome(
-        self, name: str, n_units: int, n_rows: int, command: str, notes: tuple[str, ...]
+        self,
+        name: str,
+        n_units: int,
+        n_rows: int,
+        extent: Extent,
+        command: str,
+        notes: tuple[str, ...],
     ) -> StudyOutcome:
         """Judge, choose, and train the final model."""
         plan, prepared = self.plan, self.prepared
@@ -339,7 +349,12 @@ class _Bench:
             raise UserError(f"No method could be fitted. {' '.join(_failures(evidence)[:1])}")
         self.heard.running(f"training the final model: {chosen}")
         n_jobs = self.n_jobs
-        model = final_model(plan, chosen, prepared.X, prepared.y, n_jobs)
+        best = next(candidate for candidate in candidates if candidate.name == chosen)
+        n_final = self._final_rows(extent, chosen, best.fit_seconds, evidence.sizes[0])
+        trained = sample_rows(self.y, n_final, self.is_classification, plan.seed)
+        model = final_model(
+            plan, chosen, take_rows(prepared.X, trained), prepared.y[trained], n_jobs
+        )
         self.heard.running("training models for the pictures")
         evaluation, studied = self._evaluation(n_rows)
         X = take_rows(prepared.X, studied)
@@ -354,8 +369,8 @@ class _Bench:
             chosen=chosen, curves=mean_curves(evidence), showcase=shown, model=model,
             preparation=prepared.preparation, profile=prepared.profile,
             notes=(
-                *notes, *prepared.notes, *self._remarks(len(studied)), *_doubts(evidence, rows),
-                *_failures(evidence), *_warnings(self.study.notes),
+                *notes, *prepared.notes, *self._remarks(len(studied), len(trained)),
+                *_doubts(evidence, rows), *_failures(evidence), *_warnings(self.study.notes),
             ),
             n_rows=len(prepared.y), n_attributes=prepared.X.shape[1], n_studied=len(studied),
             n_folds=plan.n_folds, n_outer=len(evidence.units), n_train=n_train, n_test=n_test,
@@ -369,14 +384,35 @@ class _Bench:
         settled = {"name": name, "outer_folds": n_units, "rows": n_rows}
         return {**self.plan.to_dict(), **settled, "digest": self.plan.digest}
 
-    def _remarks(self, n_rows: int) -> list[str]:
+    def _final_rows(self, extent: Extent, name: str, seconds: float, n_train: float) -> int:
+        """Rows that the final model is trained on: all, unless that would take too long.
+
+        It may take as long as the comparison. How long is known from fits of ``seconds`` on
+        ``n_train`` rows.
+        """
+        n_rows = len(self.y)
+        if extent.budget is None:
+            return n_rows
+        note = f"rows of {name} within {extent.budget:g} s"
+        settled = self.study.notes.get(note)
+        if settled is None:
+            growth = (max(extent.budget, _LEAST_FIT) / max(seconds, 1e-6)) ** (1 / _POWER)
+            settled = self.study.note(note, int(min(n_rows, max(n_train * growth, n_train))))
+        return int(settled)
+
+    def _remarks(self, n_rows: int, n_final: int) -> list[str]:
         """What the study itself did to the data."""
         remarks = []
+        if n_final < len(self.y):
+            remarks.append(
+                f"The final model is trained on {n_final:,} of the {len(self.y):,} rows: all would "
+                "take much longer than the comparison. A longer --budget takes more, --repeats "
+                "without a budget takes all."
+            )
         if n_rows < len(self.y):
             remarks.append(
                 f"Methods were compared on {n_rows:,} of the {len(self.y):,} rows, so that the "
-                "comparison fits its budget; the final model is trained on all. --compare-rows "
-                "compares on more."
+                "comparison fits its budget. --compare-rows compares on more."
             )
         if self.is_classification:
             counts = np.bincount(self.y)
