@@ -169,3 +169,9 @@ def test_a_test_part_of_unknown_classes_only_leaves_scores_and_no_curves(waves):
     assert result["scores"]["bagging"]["error"] == 1.0
     assert result["curves"] == {}
     assert timings["predict bagging"] > 0
+
+
+def test_trees_of_a_stack_are_counted_once(waves):
+    found = waves(RunKey(0, None, "stacking")).result
+    # 10 trees of each forest, and 10 rounds of 3 classes.
+    assert found["sizes"]["stacking"]["members"] == 10 + 10 + 30

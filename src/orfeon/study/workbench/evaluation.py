@@ -452,7 +452,7 @@ def _forests(part: Any, depth: int) -> list[Any]:
                 look(item, depth - 1)
         elif type(at).__module__.split(".")[0] in ("orfeon", "sklearn"):
             for name, item in getattr(at, "__dict__", {}).items():
-                if name not in ("order_", "_cache"):
+                if name not in ("order_", "_parts"):  # what is kept twice
                     look(item, depth - 1)
 
     look(part, depth)
