@@ -132,3 +132,10 @@ def test_very_long_names_of_classes_do_not_fill_the_memory():
     frame = table()
     frame["class"] = ["a" * 10_000, "b" * 10_000] * 30
     assert prepare(frame, "class").y.dtype == object
+
+
+def test_more_classes_than_trees_can_hold_are_refused():
+    frame = pd.DataFrame({"u": np.arange(4004) % 7, "y": [f"k{i % 1001}" for i in range(4004)]})
+    with pytest.raises(UserError, match="has 1001 classes, and 1000 are the most"):
+        prepare(frame, "y")
+    assert len(prepare(frame[frame["y"] != "k0"], "y").preparation.classes) == 1000

@@ -18,6 +18,8 @@ Task = Literal["classification", "regression"]
 
 #: A target with more different numbers is one to be measured, not one of classes.
 MAX_CLASSES_OF_NUMBERS = 20
+#: Trees keep a number for every class at every leaf: with more they would not fit the memory.
+MAX_CLASSES = 1000
 #: Rows that a study needs at the least.
 MIN_ROWS = 10
 
@@ -214,6 +216,12 @@ def _check_classes(name: str, names: list[str], counts: npt.NDArray[np.intp]) ->
             f"The target {name!r} has {len(names)} different values in {n_rows} rows: these are "
             "names rather than classes. Name another target, or, if they are numbers, ask for "
             "regression."
+        )
+    if len(names) > MAX_CLASSES:
+        raise UserError(
+            f"The target {name!r} has {len(names)} classes, and {MAX_CLASSES} are the most that "
+            "can be told apart here: gather rare ones under one name first, or, if they are "
+            "numbers, ask for regression."
         )
 
 
