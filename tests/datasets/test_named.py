@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from tests.shared import SHARED, path_of
 
+from orfeon.cli.tables import names_a_file, read_pieces, read_table
 from orfeon.datasets import find_data, list_datasets, load, make_waveform
 from orfeon.datasets.cache import cache_folder, cached_file, cached_names, read_cached, write_cached
 from orfeon.datasets.openml import OfflineError
@@ -210,9 +211,11 @@ def test_without_the_network_it_is_said_what_to_do(monkeypatch, tmp_path):
         str(tmp_path / "cache"),
         "Did you mean 'waveform'?",
         "Put waveforms.csv into a folder",
-        "ORFEON_DATA",
+        "name the folder with the variable ORFEON_DATA;",
     ):
         assert part in message
+    for strange in ("--data", "folder="):  # not every command has the one, and none the other
+        assert strange not in message
     assert "\n" not in message
 
 
@@ -264,6 +267,31 @@ def test_what_is_no_name_is_refused(name):
 
 
 # -- files or names --------------------------------------------------------------------------------
+
+
+def test_a_folder_without_data_files_does_not_hide_a_data_set(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "labor.csv").write_text("u,class\n1,a\n3,b\n5,a\n")
+    results = tmp_path / "labor"
+    results.mkdir()
+    (results / "report.html").write_text("")
+    assert find_data("labor", folder=data).frame.shape == (3, 2)
+    assert not names_a_file("labor")
+    monkeypatch.setenv("ORFEON_DATA", str(data))
+    assert read_table("labor").target == "class"
+    (results / "other.csv").write_text("u\n1\n")
+    with pytest.raises(UserError, match=r"labor is a folder: name a file. It holds other\.csv"):
+        read_table("labor")
+
+
+@pytest.mark.parametrize("address", ["https://example.org/a.csv", "s3://bucket/a", "file:///a.csv"])
+def test_an_address_is_told_as_one_also_where_a_path_was_made_of_it(address):
+    scheme = address.split(":")[0]
+    for read in (read_table, find_data, lambda text: list(read_pieces(text))):
+        with pytest.raises(UserError, match=f"^{scheme}://[^ /]+.* is an address: download the fi"):
+            read(address)
 
 
 def test_what_a_user_names_is_a_file_or_a_data_set(tmp_path, monkeypatch):

@@ -42,10 +42,9 @@ def names_a_file(where: str) -> bool:
     >>> names_a_file("wine.csv"), names_a_file("data/wine"), names_a_file("waveform")
     (True, True, False)
     """
-    from orfeon.datasets.sources import is_data_name
+    from orfeon.datasets.sources import means_a_file
 
-    looks = where == "-" or is_data_name(where) or any(mark in where for mark in "/\\")
-    return looks or Path(where).expanduser().exists()
+    return means_a_file(where)
 
 
 def read_table(where: str, *, rows: int | None = None) -> NamedTable:

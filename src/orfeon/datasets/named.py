@@ -12,7 +12,7 @@ from orfeon.datasets.files import read_file
 from orfeon.datasets.folder import FOLDER_VARIABLE
 from orfeon.datasets.openml import OfflineError, fetch
 from orfeon.datasets.registry import list_problems, problem
-from orfeon.datasets.sources import is_data_name
+from orfeon.datasets.sources import means_a_file
 from orfeon.errors import UserError
 from orfeon.wording import did_you_mean, nearest
 
@@ -175,22 +175,11 @@ def find_data(
     """
     text = os.fspath(data)
     bare = text.split(":")[0]
-    if _means_a_file(text) and not (bare in list_problems() and not Path(text).is_file()):
+    if means_a_file(text) and not (bare in list_problems() and not Path(text).is_file()):
         frame = read_file(text, rows=rows, random_state=random_state, header=header)
         name = "standard input" if text == "-" else Path(text).name
         return _bunch(frame, None, name, "", "standard input" if text == "-" else text)
     return load(text, folder=folder, rows=rows, random_state=random_state)
-
-
-def _means_a_file(text: str) -> bool:
-    return (
-        text == "-"
-        or "://" in text
-        or os.sep in text
-        or "/" in text
-        or is_data_name(text)
-        or Path(text).exists()
-    )
 
 
 def _bunch(frame: Any, target: str | None, name: str, description: str, source: str) -> Any:
@@ -334,6 +323,6 @@ def _where_it_is_not(name: str, folder: str | os.PathLike[str] | None) -> str:
     return (
         f"{name!r} is no synthetic data set, {looked}, and {cache_folder()} has not kept it."
         f"{did_you_mean(map(repr, near))} Put {name.split(':')[0]}.csv into a folder and "
-        f"name that with --data, folder= or the variable {FOLDER_VARIABLE}; "
+        f"name the folder with the variable {FOLDER_VARIABLE}; "
         "'orfeon datasets list' says what is there."
     )

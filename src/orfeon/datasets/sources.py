@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -27,6 +28,9 @@ Format = Literal["delimited", "parquet", "arff", "npz"]
 ENDINGS = (".csv", ".tsv", ".txt", ".data", ".parquet", ".arff", ".npz")
 _ADVICE = "CSV (also packed), Parquet, ARFF and NPZ files are read"
 _HEAD = 1 << 16
+#: An address, also one of which a path has been made, which leaves a single slash. A scheme has two
+#: letters at least: one is a drive.
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")
 
 _PACKINGS: dict[bytes, Packing] = {
     b"\x1f\x8b": "gzip",
@@ -144,8 +148,9 @@ def open_source(path: str | os.PathLike[str]) -> Iterator[Source]:
             _copy_input(copy)
             yield identify(copy, "the standard input")
         return
-    if "://" in text:
-        raise UserError(f"{text} is an address: download the file first, and name the file.")
+    if _ADDRESS.match(text) and not Path(text).exists():
+        address = _ADDRESS.sub(r"\1://", text)
+        raise UserError(f"{address} is an address: download the file first, and name the file.")
     _check_path(Path(text))
     yield identify(Path(text), text)
 
@@ -159,7 +164,7 @@ def _copy_input(path: Path) -> None:
 
 def _check_path(path: Path) -> None:
     if path.is_dir():
-        inside = sorted(p.name for p in path.iterdir() if is_data_name(p.name))
+        inside = _data_files(path)
         names = f" It holds {some_of(inside)}." if inside else " It holds no data files."
         raise UserError(f"{path} is a folder: name a file.{names}")
     if path.exists():
@@ -176,6 +181,38 @@ def _check_path(path: Path) -> None:
     if not near:
         near = [name for name in files if name.split(".")[0] == path.name.split(".")[0]][:3]
     raise UserError(f"There is no file {path}.{did_you_mean(near)}")
+
+
+def _data_files(folder: Path) -> list[str]:
+    with suppress(OSError):  # a folder that may not be read shows none
+        return sorted(path.name for path in folder.iterdir() if is_data_name(path.name))
+    return []
+
+
+def means_a_file(text: str) -> bool:
+    """Whether what a user named is a file, there or not, rather than a data set.
+
+    A folder is none, unless it holds data files: a study of a data set leaves one of its name.
+
+    Parameters
+    ----------
+    text : str
+        What was given.
+
+    Returns
+    -------
+    bool
+        Whether it is an address, a path, has the ending of a data file, or is there.
+
+    Examples
+    --------
+    >>> means_a_file("wine.csv"), means_a_file("data/wine"), means_a_file("waveform")
+    (True, True, False)
+    """
+    if text == "-" or is_data_name(text) or any(mark in text for mark in {"/", "\\", os.sep}):
+        return True
+    path = Path(text).expanduser()
+    return bool(_data_files(path)) if path.is_dir() else path.exists()
 
 
 def is_data_name(name: str) -> bool:
