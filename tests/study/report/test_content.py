@@ -14,6 +14,7 @@ from orfeon.inspection import kappa_error, margins, regression_summary
 from orfeon.study.report import render_report
 from orfeon.study.report.content import study_content
 from orfeon.study.statistics import corrected_resampled_t_test, holm
+from orfeon.study.workbench.evaluation import model_size
 
 
 @cache
@@ -99,6 +100,16 @@ def test_the_summary_says_by_how_much():
     assert f"{outcome.best.title} is {gain:.1f} points better" in text
 
 
+def test_the_size_is_that_of_the_model_and_times_are_those_of_the_comparison():
+    outcome = classification()
+    text = " ".join(study_content(outcome).summary)
+    size = model_size(outcome.model)
+    # The model has all rows, those of the comparison had four fifths: it is larger.
+    assert size["nodes"] > outcome.best.nodes
+    assert f"The model has {size['members']} members with {size['nodes']:,} nodes in all." in text
+    assert "In the comparison, on 119 rows, training took" in text
+
+
 def test_numbers_are_in_the_unit_of_the_target():
     outcome = regression()
     found = study_content(outcome)
@@ -181,6 +192,7 @@ def test_curves_are_those_of_the_study_with_marks_where_members_are_kept():
         (8.0, float(curves.ordered[7])),
     }
     assert chart.references[0].value == pytest.approx(float(curves.random[-1]))
+    assert chart.caption.endswith(" members; this could only be known afterwards.")
 
 
 def test_curves_of_numbers_have_the_unit_of_the_target():

@@ -111,6 +111,13 @@ def test_folds_that_do_not_agree_are_told():
     assert not any("do not agree" in warning for warning in content.warnings)
 
 
+@pytest.mark.parametrize(("n", "kind"), [(24, "matrix"), (30, "matrix"), (31, "table")])
+def test_a_matrix_has_up_to_thirty_classes(n, kind):
+    outcome = replace(classification(), classes=tuple(f"class {k}" for k in range(n)))
+    outcome = _with(outcome, outcome.chosen, confusion=np.eye(n, dtype=np.int64) + 1)
+    assert _section(study_content(outcome), "mistakes").blocks[0].kind == kind
+
+
 def test_many_classes_are_listed_by_confusion():
     outcome = classification()
     counts = np.random.default_rng(0).integers(0, 3, (60, 60)) + 20 * np.eye(60, dtype=np.int64)

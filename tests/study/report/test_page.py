@@ -245,6 +245,13 @@ def test_intervals_and_estimates_keep_their_numbers_for_files() -> None:
     assert 'data-value="0.25 0.2 ">25.0%</td>' in text
 
 
+def test_ends_of_intervals_are_text_that_is_seen() -> None:
+    columns = [Column("a"), Column("c", "estimate", 1, percent=True)]
+    text = table_html(Table("", "", columns, [["x", (0.25, 0.2, 0.312)]]), "t")
+    assert "<b>25.0%</b>" in text
+    assert "</svg><span>20.0 to 31.2%</span>" in text
+
+
 # -- numbers beside charts -------------------------------------------------------------------------
 
 

@@ -99,8 +99,8 @@ def _cell(column: Column, cell: Cell, span: tuple[float, float], *, first: bool)
     elif column.kind == "estimate" and None not in parts:
         ends = f"{texts[1].rstrip('%')} to {texts[2]}"
         inner = (
-            f'<span class="estimate" title="{ends}"><b>{texts[0]}</b>'
-            f'<span class="unseen">, {ends}</span>{_whisker(parts, span)}</span>'
+            f'<span class="estimate"><b>{texts[0]}</b><span class="unseen">, </span>'
+            f'<span class="ends">{_whisker(parts, span)}<span>{ends}</span></span></span>'
         )
     else:
         inner = _never_zero(parts[0], column, texts[0])

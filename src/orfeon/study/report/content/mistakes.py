@@ -22,7 +22,7 @@ from orfeon.study.workbench.outcome import StudyOutcome
 from orfeon.wording import capital, counted, short
 
 #: Classes of a matrix that can be read; beyond it the most frequent confusions are listed.
-_CLASSES = 20
+_CLASSES = 30
 #: Lines of a table of classes or confusions, and points of a cloud.
 _LINES, _POINTS = 50, 2000
 

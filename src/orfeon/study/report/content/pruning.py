@@ -77,7 +77,7 @@ def _curves(outcome: StudyOutcome, curves: ErrorCurves) -> LineChart:
     size = "all" if least == len(sizes) - 1 else f"{sizes[least]:,} of {len(sizes):,}"
     caption = (
         "Mean over the outer folds, on rows that were not trained on. The ordered curve is lowest "
-        f"with {size} members, which the training rows do not tell."
+        f"with {size} members; this could only be known afterwards."
     )
     whole = Reference("all members", float(random[-1]))
     members = Axis("Members", scale="log" if len(sizes) >= _POINTS else "linear", decimals=0)

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 
 from orfeon.study.report.content.measure import Measure
+from orfeon.study.workbench.evaluation import model_size
 from orfeon.study.workbench.outcome import Candidate, StudyOutcome
 from orfeon.study.workbench.standing import baseline_of, compared, has_failed, standings
 from orfeon.wording import counted, duration_text, p_value_text, short, some_of
@@ -155,15 +156,20 @@ def _against(outcome: StudyOutcome, measure: Measure, best: Candidate, rival: Ca
 
 
 def _cost(outcome: StudyOutcome) -> str:
+    """The size of the model itself, and times of the comparison, which had fewer rows."""
     best, said = outcome.best, ""
-    if math.isfinite(best.members) and best.members > 1:
-        said = f"The model has {counted(best.members, 'member')}"
-        if math.isfinite(best.nodes):
-            said += f" with {counted(best.nodes, 'node')} in all"
+    size = model_size(outcome.model)
+    if (size["members"] or 0) > 1:
+        said = f"The model has {counted(size['members'] or 0, 'member')}"
+        if size["nodes"]:
+            said += f" with {counted(size['nodes'], 'node')} in all"
         said += ". "
-    said += f"Training takes {duration_text(best.fit_seconds)}"
+    said += (
+        f"In the comparison, on {counted(round(outcome.n_train), 'row')}, training took "
+        f"{duration_text(best.fit_seconds)}"
+    )
     if math.isfinite(best.predict_seconds):
-        said += f", the prediction of 1,000 rows {duration_text(best.predict_seconds)}"
+        said += f" and the prediction of 1,000 rows {duration_text(best.predict_seconds)}"
     return said + "."
 
 
@@ -242,7 +248,7 @@ def facts(outcome: StudyOutcome) -> list[tuple[str, str]]:
         ("Fits", f"{outcome.n_runs:,} in {duration_text(outcome.seconds)}"),
     ]
     if math.isfinite(best.predict_seconds):
-        found.append(("Prediction of 1,000 rows", duration_text(best.predict_seconds)))
+        found.append(("1,000 rows, in the comparison", duration_text(best.predict_seconds)))
     return found
 
 
