@@ -221,3 +221,17 @@ def test_rows_reads_a_sample_and_compare_rows_compares_on_one(waves, tmp_path, c
     assert study(waves, *options, "--compare-rows", 60, "--out", tmp_path / "b") == 0
     compared = json.loads(capsys.readouterr().out)
     assert (compared["n_rows"], compared["n_studied"]) == (120, 60)
+
+
+def test_the_folder_of_another_study_is_left_as_it_is(waves, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert study(waves, "--target", "wave", "--out", out, *QUICK) == 0
+    before = (out / "report.html").read_bytes()
+    printed = capsys.readouterr().out
+    assert "of memory at the peak" in printed
+    assert f"store   {out / 'store.db'}" in printed
+    other = tmp_path / "other.csv"
+    other.write_bytes(waves.read_bytes())
+    assert study(other, "--target", "wave", "--out", out, *QUICK) == 2
+    assert "holds the report and the model of another study, of waves" in capsys.readouterr().err
+    assert (out / "report.html").read_bytes() == before

@@ -27,8 +27,9 @@ from orfeon.cli.output import print_json, print_table, say
 from orfeon.cli.parser import command_parser
 from orfeon.cli.tables import NamedTable, read_table, target_of
 from orfeon.cli.words import command_text
+from orfeon.datasets.memory import peak_memory
 from orfeon.errors import UserError
-from orfeon.wording import duration_text
+from orfeon.wording import duration_text, size_text
 
 if TYPE_CHECKING:
     from orfeon.study.workbench.evaluation import RunKey
@@ -144,8 +145,14 @@ def _add_comparison_options(group: Any) -> None:
         "--test-share", type=share, default=1 / 3, metavar="S",
         help="test part of a random split; default: a third",
     )  # fmt: skip
-    group.add_argument("--members", type=count, metavar="T", help="members of every ensemble")
-    group.add_argument("--rule", metavar="R", help="by which members are ordered")
+    group.add_argument(
+        "--members", type=count, metavar="T", help="members of every ensemble; default: 200, IGP 99"
+    )
+    group.add_argument(
+        "--rule", metavar="R",
+        help="by which members are ordered: margin_distance (default for classes), orientation, "
+        "boosting_based, reduce_error (default for numbers), complementarity, kappa...",
+    )  # fmt: skip
     group.add_argument(
         "--keep", type=_shares, default=[0.2, 0.4], metavar="S,S",
         help="shares of the ordered members to keep; 'none' for no pruning; default: 0.2,0.4",
@@ -192,6 +199,7 @@ def run(options: argparse.Namespace) -> int:
     target = target_of(table, options.target)
     out = options.out or Path("orfeon-study") / _folder_name(table.name)
     _make_folder(out)
+    _refuse_other_study(out, table.name)
     store = options.store or str(out / "store.db")
     shown = shown_address(store)
     started = time.perf_counter()
@@ -218,13 +226,29 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(_document(outcome, {**written, "store": shown}, seconds))
     else:
-        _print_outcome(outcome, written, seconds)
+        _print_outcome(outcome, {**written, "store": shown}, seconds)
     return 0
 
 
 def _folder_name(name: str) -> str:
     """The name of the data, as a folder may be called."""
     return re.sub(r"[^\w.-]+", "_", name).strip("._") or "data"
+
+
+def _refuse_other_study(out: Path, name: str) -> None:
+    """What another study has left in the folder would be replaced."""
+    from orfeon.io import ModelFileError, describe
+
+    try:
+        about = describe(out / "model.orfeon")["about"] or {}
+    except (ModelFileError, OSError, KeyError):
+        return
+    other = about.get("study") if isinstance(about, dict) else None
+    if other not in (None, name):
+        raise UserError(
+            f"--out {out} holds the report and the model of another study, of {other}: name "
+            "another folder."
+        )
 
 
 def _make_folder(out: Path) -> None:
@@ -369,7 +393,9 @@ def _print_outcome(outcome: StudyOutcome, written: dict[str, str], seconds: floa
         print()
     for what, path in written.items():
         print(f"{what:<7} {path}")
-    print(f"in {duration_text(seconds)}")
+    peak = peak_memory()
+    used = "" if peak is None else f", {size_text(peak)} of memory at the peak"
+    print(f"in {duration_text(seconds)}{used}")
 
 
 def _table_row(
@@ -423,6 +449,7 @@ def _document(outcome: StudyOutcome, files: dict[str, str], seconds: float) -> d
         "configuration": dict(outcome.configuration),
         "files": files,
         "seconds": seconds,
+        "peak_memory": peak_memory(),
     }
 
 

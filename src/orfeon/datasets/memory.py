@@ -28,6 +28,28 @@ def available_memory() -> int | None:
     return min(known, default=None)
 
 
+def peak_memory() -> int | None:
+    """Bytes of memory that this process has used at most.
+
+    Returns
+    -------
+    int or None
+        None where the system does not say.
+
+    Examples
+    --------
+    >>> found = peak_memory()
+    >>> found is None or found > 2**20
+    True
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
 def _of_the_machine() -> int | None:
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()

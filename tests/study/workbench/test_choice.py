@@ -64,19 +64,20 @@ def test_the_choice_on_inner_folds_does_not_see_outer_scores():
 
 
 def test_candidates_come_by_their_mean_with_ranks_and_tests():
-    candidates = rank_candidates(Evidence.of(PLAN, rows_of(OUTER, INNER)))
+    outer, inner = [*OUTER, errors(0.5, 0.25, 0.2, 0.15)], [*INNER, INNER[0]]
+    candidates = rank_candidates(Evidence.of(PLAN, rows_of(outer, inner)))
     assert [c.name for c in candidates] == ["bagging@0.2", "bagging", "cart", "baseline"]
     assert candidates[0].title == "bagging, ordered, 20%"
     ranks = {c.name: c.rank for c in candidates}
     assert ranks == {
-        "bagging@0.2": pytest.approx(5 / 3),
+        "bagging@0.2": 1.5,
         "bagging": 2.0,
-        "cart": pytest.approx(7 / 3),
+        "cart": 2.5,
         "baseline": 4.0,
     }
     best, baseline = candidates[0], candidates[-1]
     assert best.p_versus_best is None
-    test = corrected_resampled_t_test([0.5, 0.5, 0.5], [0.1, 0.3, 0.2], n_train=80, n_test=20)
+    test = corrected_resampled_t_test([0.5] * 4, [0.1, 0.3, 0.2, 0.15], n_train=80, n_test=20)
     assert baseline.p_versus_best == pytest.approx(test.p_value)
     assert best.fit_seconds == 0.75  # with ordering
     assert candidates[1].fit_seconds == 0.5
@@ -140,18 +141,24 @@ def test_an_interval_of_errors_is_not_narrower_than_that_of_as_many_answers():
     assert math.isnan(interval(np.full(5, 0.25), 1 / 4)[0])  # a loss without any spread
 
 
+def test_few_folds_have_the_exact_interval_of_errors_and_no_other():
+    low, high = interval(np.array([0.1, 0.3]), 1 / 4, n_tested=200)
+    assert (low, high) == (pytest.approx(0.1469, abs=1e-4), pytest.approx(0.2622, abs=1e-4))
+    assert math.isnan(interval(np.array([0.1, 0.3, 0.2]), 1 / 4)[0])
+
+
 def test_differences_without_spread_and_few_folds_have_no_p_value():
-    apart = [errors(0.5, 0.3, 0.2, 0.1)] * 3
-    candidates = rank_candidates(Evidence.of(PLAN, rows_of(apart, INNER)))
+    apart = [errors(0.5, 0.3, 0.2, 0.1)] * 4
+    candidates = rank_candidates(Evidence.of(PLAN, rows_of(apart, [INNER[0]] * 4)))
     assert [c.p_versus_best is None for c in candidates] == [True, False, False, False]
     assert all(math.isnan(c.p_versus_best) for c in candidates[1:])
-    two = rank_candidates(Evidence.of(PLAN, rows_of(OUTER[:2], INNER[:2])))
-    assert all(c.p_versus_best is None or math.isnan(c.p_versus_best) for c in two)
+    few = rank_candidates(Evidence.of(PLAN, rows_of(OUTER, INNER)))
+    assert all(c.p_versus_best is None or math.isnan(c.p_versus_best) for c in few)
 
 
 def test_equal_candidates_come_with_the_chosen_one_first_and_a_p_value_of_one():
-    alike = [errors(0.5, 0.2, 0.2, 0.2)] * 3
-    rows = rows_of(alike, INNER)
+    alike = [errors(0.5, 0.2, 0.2, 0.2)] * 4
+    rows = rows_of(alike, [INNER[0]] * 4)
     for r in rows:
         for name, size in r.result["sizes"].items():
             size["nodes"] = {"cart": 5, "bagging": 500, "bagging@0.2": 100}.get(name)

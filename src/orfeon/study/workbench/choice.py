@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
+#: Folds below which their spread says nothing.
+FEWEST_FOLDS = 4
 #: The method that others must beat; it is never chosen while there is another.
 BASELINE = "baseline"
 
@@ -320,22 +322,30 @@ def interval(scores: Floats, test_ratio: float, n_tested: int | None = None) -> 
     Returns
     -------
     tuple of float
-        Lower and upper end; NaN with fewer than two folds, a failed one, or without any spread.
+        Lower and upper end; NaN with a failed fold. Fewer than four folds have the exact interval
+        of errors, and none of other measures; nor have folds without any spread.
 
     Examples
     --------
     >>> import numpy as np
     >>> from orfeon.study.workbench.choice import interval
-    >>> [round(end, 3) for end in interval(np.array([0.2, 0.25, 0.22]), 100 / 200)]
-    [0.124, 0.322]
+    >>> [round(end, 3) for end in interval(np.array([0.2, 0.25, 0.22, 0.21]), 100 / 200)]
+    [0.16, 0.28]
     >>> [round(end, 3) for end in interval(np.zeros(5), 1 / 4, n_tested=100)]
     [0.0, 0.036]
     """
     from scipy.stats import binomtest
 
-    if len(scores) < 2 or not np.all(np.isfinite(scores)):
+    if (
+        not len(scores)
+        or not np.all(np.isfinite(scores))
+        or (len(scores) < FEWEST_FOLDS and not n_tested)
+    ):
         return math.nan, math.nan
-    low, high = corrected_test(scores, np.zeros(len(scores)), test_ratio).interval(0.95)
+    if len(scores) < FEWEST_FOLDS:  # too few to see how much they differ
+        low, high = math.inf, -math.inf
+    else:
+        low, high = corrected_test(scores, np.zeros(len(scores)), test_ratio).interval(0.95)
     if n_tested:
         mean = float(scores.mean())
         exact = binomtest(round(mean * n_tested), n_tested).proportion_ci(method="exact")
@@ -512,14 +522,14 @@ def _or_infinite(size: float) -> float:
 def _p_value(scores: Floats, best: Floats | None, test_ratio: float) -> float | None:
     """Corrected resampled t-test on the folds where both have a score.
 
-    NaN where it would say nothing: with fewer than three folds, or where differences that are
+    NaN where it would say nothing: with fewer than four folds, or where differences that are
     multiples of one example happen to be equal and have no spread to go by.
     """
     if best is None:
         return None
     both = np.isfinite(scores) & np.isfinite(best)
     differences = scores[both] - best[both]
-    if both.sum() < 3:
+    if both.sum() < FEWEST_FOLDS:
         return math.nan
     if _is_constant(differences):
         return 1.0 if abs(float(differences[0])) < 1e-12 else math.nan

@@ -21,6 +21,8 @@ from orfeon.study.workbench.scoring import chosen_metric
 
 #: The ordering rule of each task.
 RULES: dict[str, str] = {"classification": "margin_distance", "regression": "reduce_error"}
+#: What results look like: runs that were stored in another form belong to another study.
+RESULTS = 1
 #: Rules that can order regressors.
 _FOR_REGRESSORS = ("reduce_error", "complementarity", "individual_error")
 
@@ -181,7 +183,7 @@ class Plan:
     @property
     def digest(self) -> str:
         """A short name that no other plan has."""
-        text = json.dumps(self.to_dict(), sort_keys=True)
+        text = json.dumps([RESULTS, self.to_dict()], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 

@@ -7,6 +7,7 @@ read again is the same.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 import zlib
@@ -211,16 +212,24 @@ class Running:
     def _run(self, keys: Sequence[RunKey]) -> None:
         if not keys:
             return
-        first, last = min(key.unit for key in keys), max(key.unit for key in keys)
-        folds = f"fold {first + 1}" if first == last else f"folds {first + 1} to {last + 1}"
-        self._heard.running(f"outer {folds}")
+        left = dict.fromkeys(keys)
+        self._tell_running(left)
         results = run_all(
             self.evaluation, keys, n_jobs=self.n_workers, cluster=self.cluster,
             name=lambda key: key.text,
         )  # fmt: skip
         with closing(results):  # type: ignore[type-var]
             for found in results:
+                left.pop(found.key, None)
                 self._keep(found)
+                self._tell_running(left)
+
+    def _tell_running(self, left: Iterable[RunKey]) -> None:
+        """Say what runs now: tasks are taken in order, one for each worker."""
+        now = list(itertools.islice(left, min(self.n_workers, 4)))
+        if now:
+            names = ", ".join(dict.fromkeys(key.method for key in now))
+            self._heard.running(f"outer fold {now[0].unit + 1}: {names}")
 
     def _keep(self, found: Finished) -> None:
         self._seconds[found.key.method] = found.seconds

@@ -15,6 +15,7 @@ from orfeon.errors import UserError
 from orfeon.study.preparation import Prepared, prepare
 from orfeon.study.store import RunRow, Store, Study
 from orfeon.study.workbench.choice import (
+    FEWEST_FOLDS,
     Evidence,
     best_of,
     honest_choice,
@@ -410,9 +411,17 @@ class _Bench:
                 "without a budget takes all."
             )
         if n_rows < len(self.y):
+            why = (
+                ", so that the comparison fits its budget; --compare-rows compares on more"
+                if self.plan.rows is None
+                else ""
+            )
+            remarks.append(f"Methods were compared on {n_rows:,} of the {len(self.y):,} rows{why}.")
+        if self.groups is not None:
+            n_groups = len(np.unique(self.groups))
+            name = str(self.plan.groups).rpartition(" ")[0]
             remarks.append(
-                f"Methods were compared on {n_rows:,} of the {len(self.y):,} rows, so that the "
-                "comparison fits its budget. --compare-rows compares on more."
+                f"Rows of one {name} are never on both sides of a split ({n_groups} groups)."
             )
         if self.is_classification:
             counts = np.bincount(self.y)
@@ -455,6 +464,12 @@ def _warnings(notes: Mapping[str, Any]) -> list[str]:
 def _doubts(evidence: Evidence, rows: Sequence[RunRow]) -> list[str]:
     """What makes the figures less sure than they look."""
     said = []
+    if len(evidence.units) < FEWEST_FOLDS:
+        said.append(
+            f"{len(evidence.units)} outer folds are too few to see how much they differ: intervals "
+            "are those of as many answers, and there are no tests. A longer --budget, or more "
+            "--repeats, helps."
+        )
     n_test = evidence.parts[:, 1]
     if len(n_test) and n_test.max() > 2 * n_test.min():
         said.append(

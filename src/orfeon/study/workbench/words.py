@@ -179,6 +179,11 @@ def _expected(outcome: StudyOutcome) -> str:
 def _how_often(outcome: StudyOutcome) -> str:
     times = Counter(outcome.honest.chosen)[outcome.chosen]
     whole = len(outcome.honest.chosen)
+    if times == 0:
+        return (
+            "Inner folds chose other candidates: the figure above is of the procedure, and did not "
+            "judge this one."
+        )
     return f"Inner folds chose the same in {times} of {whole} outer folds."
 
 
