@@ -83,6 +83,17 @@ def test_an_archive_of_one_file_is_unpacked_and_of_several_is_not(tmp_path):
             assert read_file(path).shape == (30, 3)
 
 
+def test_a_comma_that_does_not_part_the_header_is_a_decimal_sign(tmp_path):
+    # Two commas in every row, as many as semicolons.
+    rows = "".join(f"0,{i};1,{i + 100};{'yes' if i % 2 else 'no'}\n" for i in range(100, 400))
+    frame = read_file(written(tmp_path, "a.csv", "a;b;y\n" + rows))
+    assert list(frame.columns) == ["a", "b", "y"]
+    assert frame.iloc[1].tolist() == [0.101, 1.201, "yes"]
+    assert len(frame) == 300
+    titled = read_file(written(tmp_path, "b.csv", "# A table\nu,v\n1,2\n3,4\n"))
+    assert titled.to_dict("list") == {"u": [1, 3], "v": [2, 4]}
+
+
 def test_decimal_commas_are_seen_where_commas_do_not_part_cells(tmp_path):
     frame = read_file(written(tmp_path, "a.csv", "u;v\n1,5;a\n-2,25;b\n3;c\n"))
     assert frame["u"].tolist() == [1.5, -2.25, 3.0]

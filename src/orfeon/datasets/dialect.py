@@ -206,7 +206,10 @@ def records(text: str, delimiter: str) -> list[list[str]]:
 
 
 def _delimiter(text: str) -> str:
-    """The character that parts most lines into the same number of cells, at least two."""
+    """The character that parts most lines into the same number of cells, at least two.
+
+    One that parts the rows and not the header is a decimal comma, or stands in a text.
+    """
     best, best_score = ",", 0.0
     for delimiter in _DELIMITERS:
         rows = [row for row in records(text, delimiter) if row]
@@ -216,6 +219,8 @@ def _delimiter(text: str) -> str:
         score = sum(len(row) == width for row in rows) / len(rows)
         if delimiter == BLANKS:
             score -= 0.2  # words in cells have blanks between them
+        if len(rows[0]) == 1:
+            score /= 2  # another one may part the first line as well as the others
         if score > best_score + 0.01:
             best, best_score = delimiter, score
     return best
