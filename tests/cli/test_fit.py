@@ -100,7 +100,15 @@ def test_a_data_set_by_name_knows_its_target(tmp_path, capsys):
         ),
         (
             ["--target", "class", "--set", "max_depth=-2"],
-            "The method cannot be fitted: The 'max_dep",
+            "The method cannot be fitted with --set max_depth=-2: The 'max_dep",
+        ),
+        (
+            ["--target", "class", "--set", "n_estimators=abc"],
+            "The method cannot be fitted with --set n_estimators=abc: ",
+        ),
+        (
+            ["--target", "class", "--method", "bagging", "--set", "estimator=abc"],
+            "The method cannot be fitted with --set estimator=abc: ",
         ),
         (["--target", "class", "--set", "a"], "argument --set: 'a' is no setting"),
         (["--target", "price", "--method", "c45"], "The method c45 is for classification, not for"),

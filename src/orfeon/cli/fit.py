@@ -140,7 +140,7 @@ def run(options: argparse.Namespace) -> int:
     settings = types.merged(options.settings)
     _set(estimator, settings, method.name)
     start = time.perf_counter()
-    _fit(estimator, prepared.X, prepared.y, quiet=options.quiet)
+    _fit(estimator, prepared.X, prepared.y, settings, quiet=options.quiet)
     seconds = time.perf_counter() - start
     about = {
         "method": method.name,
@@ -186,22 +186,35 @@ def _set(estimator: Any, settings: dict[str, Any], method: str) -> None:
                 f"--set {name}: {method} has no parameter {name!r}"
                 f"{nearest_names(name, known)}. Its parameters are {', '.join(able)}."
             )
-    estimator.set_params(**settings)
+    try:
+        estimator.set_params(**settings)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise _refused(settings, error) from error
 
 
-def _fit(estimator: Any, X: Any, y: Any, *, quiet: bool) -> None:
+def _refused(settings: dict[str, Any], error: Exception) -> UserError:
+    """That the method does not take what it was given, with the settings that may be the cause."""
+    given = "".join(f" --set {name}={value}" for name, value in settings.items())
+    return UserError(f"The method cannot be fitted{' with' if given else ''}{given}: {error}")
+
+
+def _fit(estimator: Any, X: Any, y: Any, settings: dict[str, Any], *, quiet: bool) -> None:
     known = estimator.get_params(deep=False)
     if "verbose" in known and not quiet and is_terminal(sys.stderr):
         estimator.set_params(verbose=1)
     is_bag = known.get("oob_score") is False and known.get("bootstrap")
-    if is_bag and known["n_estimators"] >= _ENOUGH_FOR_OUT_OF_BAG:
+    n_members = known.get("n_estimators")
+    if is_bag and isinstance(n_members, int) and n_members >= _ENOUGH_FOR_OUT_OF_BAG:
         estimator.set_params(oob_score=True)
+    mistakes: tuple[type[Exception], ...] = (ValueError, TypeError)
+    if settings:  # an estimator that is a word has no methods
+        mistakes = (*mistakes, AttributeError)
     try:
         estimator.fit(X, y)
     except UserError:
         raise
-    except (ValueError, TypeError) as error:
-        raise UserError(f"The method cannot be fitted: {error}") from error
+    except mistakes as error:
+        raise _refused(settings, error) from error
 
 
 def _figures(estimator: Any, prepared: Any) -> dict[str, Any]:
