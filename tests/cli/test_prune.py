@@ -121,10 +121,19 @@ def test_a_single_tree_has_no_members_to_choose(place, tmp_path, capsys):
     (tmp_path / "a.csv").write_text("u,class\n0,no\n1,yes\n")
     arguments = ["prune", str(tmp_path / "tree.orfeon"), str(tmp_path / "a.csv")]
     output = ["-o", str(tmp_path / "small.orfeon")]
-    assert main([*arguments, *output]) == 2
-    assert "--target is missing: tree.orfeon does not say which" in capsys.readouterr().err
     assert main([*arguments, *output, "--target", "class"]) == 2
-    assert "cannot be pruned: ensemble is of type CARTClassifier" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert error.endswith("cannot be pruned: a single tree has no members to leave out.\n")
+    assert not (tmp_path / "small.orfeon").exists()
+
+
+def test_the_target_of_a_bare_ensemble_must_be_named(tmp_path, capsys):
+    bag = orfeon.BaggingClassifier(n_estimators=3, random_state=0)
+    orfeon.save(bag.fit([[0.0], [1.0]] * 5, ["no", "yes"] * 5), tmp_path / "bag.orfeon")
+    (tmp_path / "a.csv").write_text("u,class\n0,no\n1,yes\n")
+    arguments = ["prune", str(tmp_path / "bag.orfeon"), str(tmp_path / "a.csv")]
+    assert main([*arguments, "-o", str(tmp_path / "small.orfeon")]) == 2
+    assert "--target is missing: bag.orfeon does not say which" in capsys.readouterr().err
 
 
 def test_pickles_are_never_loaded(place, tmp_path, capsys):

@@ -105,6 +105,7 @@ def run(options: argparse.Namespace) -> int:
 
     types.check_output(options.output, force=options.force)
     saved = read_saved(options.model)
+    _check_members(saved)
     rule = _rule(options.rule, saved)
     X, y = _labelled(saved, options.data, options.target)
     with LiveDisplay("pruning", quiet=options.quiet) as display:
@@ -130,6 +131,17 @@ def run(options: argparse.Namespace) -> int:
         display.advance(1)
     _tell(options, rule, figures, seconds)
     return 0
+
+
+def _check_members(saved: SavedModel) -> None:
+    """Refuse a single tree before any data is read."""
+    from orfeon.io import describe
+
+    inside = describe(saved.path)
+    if inside.get("n_members") is None and inside.get("n_trees") == 1:
+        raise UserError(
+            f"{saved.path} cannot be pruned: a single tree has no members to leave out."
+        )
 
 
 def _rule(given: str | None, saved: SavedModel) -> str:
