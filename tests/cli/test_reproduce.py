@@ -129,7 +129,8 @@ def test_an_interruption_says_that_nothing_is_lost(monkeypatch, capsys, tmp_path
 
 
 def test_a_quick_run_without_data_says_so_and_is_no_failure(capsys, tmp_path):
-    options = ("--quick", "--data", tmp_path / "nowhere", "--out", tmp_path)
+    (tmp_path / "empty").mkdir()
+    options = ("--quick", "--data", tmp_path / "empty", "--out", tmp_path)
     assert reproduce("cantador-6.3.1", *options) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith(
@@ -142,13 +143,20 @@ def test_a_quick_run_without_data_says_so_and_is_no_failure(capsys, tmp_path):
     assert found["nothing_to_run"] == printed.out.strip()
 
 
+def test_a_quick_run_says_which_data_sets_it_went_without(capsys, tmp_path):
+    options = ("--quick", "--runs", 1, "--data", tmp_path, "--out", tmp_path)
+    assert reproduce("martinez-3.2", *options) == 0
+    left_out = "Left out, as their data is not there: breast_w, diabetes, german, sonar."
+    assert capsys.readouterr().out.count(left_out) == 1
+
+
 def test_a_quick_cross_validation_says_what_is_quick(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "cantador-6.3.1", quick_methods("cantador-6.3.1"))
     folder = write_problems(tmp_path)
     options = ("--quick", "--data", folder, "--versus", "pp", "--out", tmp_path)
     assert reproduce("cantador-6.3.1", *options) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Quick: a few repetitions on small data sets."
+    assert lines[0] == "Quick: a few repetitions on small data sets: ionosphere, glass."
     assert [line.split()[:4] for line in lines[3:9]] == [
         [dataset, method, "g", "2"]
         for dataset in ("ionosphere", "glass")
@@ -168,6 +176,7 @@ def test_a_quick_cross_validation_says_what_is_quick(capsys, tmp_path, monkeypat
         ("cantador-6.3.1", "ionosphere.csv in a local folder"),
         ("martinez-3.2 --versus c45", "--versus must be among cart, igp_tree, got 'c45'"),
         ("martinez-3.2 --runs 0", "--runs"),
+        ("martinez-3.2 --quick --data nodir", "--data names nodir, which is not a folder."),
         ("martinez-3.2 --runs 1 --datasets waveform --store nosuch://x", "nosuch"),
     ],
 )

@@ -147,6 +147,10 @@ def run(options: argparse.Namespace) -> int:
     if options.table == "list":
         return _list_tables(options)
     _check_names(options)
+    if options.data is not None:
+        options.data = options.data.expanduser()
+        if not options.data.is_dir():
+            raise UserError(f"--data names {options.data}, which is not a folder.")
     try:
         found = _reproduce(options)
     except NothingToRunError as error:
@@ -279,7 +283,8 @@ def _what_is_quick(found: Reproduction) -> str:
     if found.protocol.quick_note:
         return found.protocol.quick_note
     if found.protocol.quick_datasets:
-        return "a few repetitions on small data sets"
+        names = dict.fromkeys(cell.dataset for cell in found.cells)
+        return f"a few repetitions on small data sets: {', '.join(names)}"
     return f"ensembles of at most {QUICK_MEMBERS} members"
 
 
