@@ -6,13 +6,16 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.study.report.studies import classification, regression
 
+from orfeon.datasets import make_waveform
 from orfeon.study.report import render_report
-from orfeon.study.report.content import study_content
+from orfeon.study.report.content import study_content, warnings_of
 from orfeon.study.report.content.measure import Measure
 from orfeon.study.workbench.outcome import Honest
+from orfeon.study.workbench.studying import run_study
 from orfeon.study.workbench.words import verdict
 
 
@@ -180,6 +183,37 @@ def test_duplicates_small_tests_and_samples_are_told():
     assert "12 of 150 rows repeat an earlier one" in text
     assert "Test sets have about 10 rows" in text
     assert "used 100 of 149 rows; the model was trained on all" in content.summary[1]
+
+
+def test_classes_of_one_row_sparse_columns_and_rows_not_compared_are_warned_of():
+    X, y = make_waveform(80, random_state=0)
+    frame = pd.DataFrame(X[:, 5:10]).rename(columns="x{}".format)
+    frame["wave"] = [f"wave {label}" for label in y]
+    frame.loc[7, "wave"] = "seen once"
+    frame.loc[10:, "x1"] = np.nan
+    frame["x4"] = frame["x3"]
+    frame["a rather long name of a column, with a comma"] = frame["x0"]
+    outcome = run_study(frame, "wave", methods=["cart"], repetitions=1, n_jobs=1, rows=60)
+    said = warnings_of(outcome)
+    assert tuple(said) == study_content(outcome).warnings
+    assert any(text.startswith("A class has a single row: seen once.") for text in said)
+    assert "Methods were compared on 60 of the 80 rows." in said
+    assert "Missing in most rows: x1 (87.5%)." in said
+    assert study_content(outcome).summary[-1] == (
+        "Left out of the data: a copy of another column: x4 (as x3) and a rather long name of a "
+        "column, with a comma (as x0)."
+    )
+
+
+def test_columns_without_a_reason_are_named():
+    outcome = classification()
+    notes = tuple(note for note in outcome.notes if "remark" not in note)
+    last = study_content(replace(outcome, notes=notes)).summary[-1]
+    assert last.endswith("names of the rows: id; the column remark.")
+    grouped = {**outcome.configuration, "groups": "remark 12ab"}
+    changed = replace(outcome, notes=notes, configuration=grouped)
+    last = study_content(changed).summary[-1]
+    assert last.endswith("; the column remark (its rows stay together).")
 
 
 def test_names_of_any_length_and_make_are_borne():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orfeon.study.report.content.cautions import warnings_of
 from orfeon.study.report.content.study import study_content
 
-__all__ = ["study_content"]
+__all__ = ["study_content", "warnings_of"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from orfeon.study.report.content.attributes import attributes_section
+from orfeon.study.report.content.cautions import warnings_of
 from orfeon.study.report.content.data import data_section
 from orfeon.study.report.content.ensembles import ensembles_section
 from orfeon.study.report.content.methods import honest_section, methods_section
 from orfeon.study.report.content.mistakes import mistakes_section
 from orfeon.study.report.content.pruning import pruning_section
-from orfeon.study.report.content.summary import facts, summary, warnings
+from orfeon.study.report.content.summary import facts, summary
 from orfeon.study.report.content_types import Content
 from orfeon.study.workbench.outcome import StudyOutcome
 from orfeon.wording import counted, short
@@ -51,7 +52,7 @@ def study_content(outcome: StudyOutcome, *, made: str | None = None) -> Content:
         subtitle=subtitle,
         summary=summary(outcome),
         facts=facts(outcome),
-        warnings=warnings(outcome),
+        warnings=warnings_of(outcome),
         sections=[section for section in sections if section is not None],
         configuration=dict(outcome.configuration),
         command=outcome.command,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 
 from orfeon.study.report.content.measure import Measure
@@ -11,8 +12,9 @@ from orfeon.study.workbench.outcome import Candidate, StudyOutcome
 from orfeon.study.workbench.standing import baseline_of, compared, has_failed, standings
 from orfeon.wording import counted, duration_text, p_value_text, short, some_of
 
-#: Test examples of a fold below which its score says little.
-_FEW = 30
+#: How a note on columns that are not used begins, and how it ends if there are many.
+_LEFT_OUT = "Left out, "
+_MORE = re.compile(r" and (\d+) more\.$")
 
 
 def summary(outcome: StudyOutcome) -> list[str]:
@@ -71,10 +73,10 @@ def _question(outcome: StudyOutcome) -> str:
         f"on {round(outcome.n_test):,} others ({_design(outcome)})."
     )
     if outcome.n_studied < outcome.n_rows:
-        said += (
-            f" The comparison used {outcome.n_studied:,} of {outcome.n_rows:,} rows; the model "
-            "was trained on all of them."
-        )
+        said += f" The comparison used {outcome.n_studied:,} of {outcome.n_rows:,} rows"
+        # Where it had fewer, a note says how many.
+        is_whole = not any(note.startswith("The final model is") for note in outcome.notes)
+        said += "; the model was trained on all of them." if is_whole else "."
     return said
 
 
@@ -208,17 +210,41 @@ def _pruning(outcome: StudyOutcome, measure: Measure) -> str:
 
 
 def _left_out(outcome: StudyOutcome) -> str:
+    """Rows and columns that are not used, with the reasons that the notes have."""
     said = []
     n_rows = outcome.profile.n_rows - outcome.n_rows
     if n_rows > 0:
         said.append(f"{counted(n_rows, 'row')} without a value of the target")
+    notes = [note for note in outcome.notes if note.startswith(_LEFT_OUT)]
+    said += [note.removeprefix(_LEFT_OUT).removesuffix(".") for note in notes]
+    others = _without_reason(outcome, notes)
+    if others:
+        said.append(f"the {'column' if len(others) == 1 else 'columns'} {some_of(others, most=8)}")
+    if not said:
+        return ""
+    # A name that was cut ends with dots of its own.
+    stop = "" if said[-1].endswith("…") else "."
+    return f"Left out of the data: {'; '.join(said)}{stop}"
+
+
+def _without_reason(outcome: StudyOutcome, notes: list[str]) -> list[str]:
+    """Columns that are not used, and that no note gives a reason for."""
     used = {*outcome.preparation.columns, outcome.target}
-    left = [column for column in outcome.profile.columns if column.name not in used]
-    if left:
-        names = [f"{short(column.name, 30)} ({column.kind})" for column in left]
-        noun = "column" if len(left) == 1 else "columns"
-        said.append(f"the {noun} {some_of(names, most=8)}")
-    return f"Left out of the data: {some_of(said)}." if said else ""
+    names = [column.name for column in outcome.profile.columns if column.name not in used]
+    told = [f", {note.partition(': ')[2].removesuffix('.')}, " for note in notes]
+    told = [text.replace(" (as ", ", (as ").replace(" and ", ", ") for text in told]
+    # Notes count the last ones of a long list instead of naming them.
+    counts = [_MORE.search(note) for note in notes]
+    n_counted = sum(int(found[1]) for found in counts if found)
+    silent = [
+        name
+        for name in names
+        if not any(f", {short(name)}, ".replace(" and ", ", ") in text for text in told)
+    ]
+    if len(silent) <= n_counted:
+        return []
+    groups = str(outcome.configuration.get("groups") or "").rpartition(" ")[0]
+    return [f"{name} (its rows stay together)" if name == groups else name for name in silent]
 
 
 def facts(outcome: StudyOutcome) -> list[tuple[str, str]]:
@@ -250,66 +276,3 @@ def facts(outcome: StudyOutcome) -> list[tuple[str, str]]:
     if math.isfinite(best.predict_seconds):
         found.append(("1,000 rows, in the comparison", duration_text(best.predict_seconds)))
     return found
-
-
-def warnings(outcome: StudyOutcome) -> list[str]:
-    """What the reader must know before believing the figures.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    list of str
-        Sentences.
-    """
-    measure, said = Measure.of(outcome), []
-    if outcome.n_outer < 2:
-        said.append("There is one outer fold only: nothing can be said about how sure this is.")
-    elif outcome.configuration.get("design") != "splits" and outcome.n_outer < outcome.n_folds:
-        said.append(
-            f"Only {outcome.n_outer} of {outcome.n_folds} folds were finished: not every row was "
-            "tested. The same command goes on where it stopped."
-        )
-    if outcome.n_test < _FEW:
-        said.append(f"Test sets have about {round(outcome.n_test)} rows: their scores are rough.")
-    said += _about_the_choice(outcome, measure)
-    failed = [c.title for c in outcome.candidates if has_failed(c, outcome.metric)]
-    if failed:
-        said.append(f"These failed on some fold, and take no part: {some_of(failed, most=10)}.")
-    if outcome.profile.n_duplicates:
-        said.append(
-            f"{outcome.profile.n_duplicates:,} of {outcome.profile.n_rows:,} rows repeat an "
-            "earlier one: copies can be learnt from and tested on, which flatters every method."
-        )
-    return said
-
-
-def _about_the_choice(outcome: StudyOutcome, measure: Measure) -> list[str]:
-    said = []
-    baseline = baseline_of(outcome)
-    if baseline is not None and outcome.chosen != baseline.name:
-        found = compared(outcome, outcome.best, baseline)
-        level = baseline.mean(outcome.metric)
-        if outcome.best.mean(outcome.metric) >= level:
-            said.append(
-                f"No method does better than a guess without any attribute, which has "
-                f"{measure.text(level)}: these attributes say nothing that could be found."
-            )
-        elif found is not None and found[3] > 0.05:
-            said.append(
-                "The model is not clearly better than a guess without any attribute "
-                f"({p_value_text(found[3])})."
-            )
-    methods = Counter(name.partition("@")[0] for name in outcome.honest.chosen)
-    if len(outcome.honest.chosen) > 1 and len(methods) > 1:
-        most = methods.most_common(1)[0][1]
-        if most <= len(outcome.honest.chosen) / 2:
-            said.append(
-                f"The folds do not agree on a method: {len(methods)} different ones were chosen on "
-                f"{len(outcome.honest.chosen)} of them. The order of the table may change with "
-                "other data."
-            )
-    return said

@@ -1,0 +1,108 @@
+"""What the reader of a study must know before believing its figures."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from orfeon.study.report.content.measure import Measure
+from orfeon.study.workbench.outcome import StudyOutcome
+from orfeon.study.workbench.standing import baseline_of, compared, has_failed
+from orfeon.wording import p_value_text, short, some_of
+
+#: Test examples of a fold below which its score says little.
+_FEW = 30
+#: Notes of a study that are warnings: on classes of a single row, and on rows not used.
+_GRAVE = re.compile(
+    r"(A class has|[\d,]+ classes have) a single row"
+    r"|Methods were compared on [\d,]+ of the "
+    r"|The final model is trained on [\d,]+ of the "
+)
+
+
+def warnings_of(outcome: StudyOutcome) -> list[str]:
+    """What the reader must know before believing the figures.
+
+    Parameters
+    ----------
+    outcome : StudyOutcome
+        The study.
+
+    Returns
+    -------
+    list of str
+        Sentences. Those that are notes of the study too have the same words.
+
+    Examples
+    --------
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.study.report.content import warnings_of
+    >>> from orfeon.study.workbench.studying import run_study
+    >>> import pandas
+    >>> X, y = make_waveform(40, random_state=0)
+    >>> frame = pandas.DataFrame(X).rename(columns="x{}".format).assign(wave=y)
+    >>> outcome = run_study(frame, "wave", methods=["cart"], repetitions=1, n_jobs=1)
+    >>> warnings_of(outcome)[0]
+    'Test sets have about 8 rows: their scores are rough.'
+    """
+    measure, said = Measure.of(outcome), []
+    if outcome.n_outer < 2:
+        said.append("There is one outer fold only: nothing can be said about how sure this is.")
+    elif outcome.configuration.get("design") != "splits" and outcome.n_outer < outcome.n_folds:
+        said.append(
+            f"Only {outcome.n_outer} of {outcome.n_folds} folds were finished: not every row was "
+            "tested. The same command goes on where it stopped."
+        )
+    if outcome.n_test < _FEW:
+        said.append(f"Test sets have about {round(outcome.n_test)} rows: their scores are rough.")
+    said += _about_the_choice(outcome, measure)
+    failed = [c.title for c in outcome.candidates if has_failed(c, outcome.metric)]
+    if failed:
+        said.append(f"These failed on some fold, and take no part: {some_of(failed, most=10)}.")
+    return said + _about_the_data(outcome)
+
+
+def _about_the_data(outcome: StudyOutcome) -> list[str]:
+    profile, used = outcome.profile, set(outcome.preparation.columns)
+    said = [note for note in outcome.notes if _GRAVE.match(note)]
+    sparse = [
+        f"{short(column.name, 45)} ({column.n_missing / profile.n_rows:.1%})"
+        for column in profile.columns
+        if column.name in used and 2 * column.n_missing > profile.n_rows
+    ]
+    if sparse:
+        said.append(f"Missing in most rows: {some_of(sparse)}.")
+    if profile.n_duplicates:
+        said.append(
+            f"{profile.n_duplicates:,} of {profile.n_rows:,} rows repeat an earlier one: copies "
+            "can be learnt from and tested on, which flatters every method."
+        )
+    return said
+
+
+def _about_the_choice(outcome: StudyOutcome, measure: Measure) -> list[str]:
+    said = []
+    baseline = baseline_of(outcome)
+    if baseline is not None and outcome.chosen != baseline.name:
+        found = compared(outcome, outcome.best, baseline)
+        level = baseline.mean(outcome.metric)
+        if outcome.best.mean(outcome.metric) >= level:
+            said.append(
+                f"No method does better than a guess without any attribute, which has "
+                f"{measure.text(level)}: these attributes say nothing that could be found."
+            )
+        elif found is not None and found[3] > 0.05:
+            said.append(
+                "The model is not clearly better than a guess without any attribute "
+                f"({p_value_text(found[3])})."
+            )
+    methods = Counter(name.partition("@")[0] for name in outcome.honest.chosen)
+    if len(outcome.honest.chosen) > 1 and len(methods) > 1:
+        most = methods.most_common(1)[0][1]
+        if most <= len(outcome.honest.chosen) / 2:
+            said.append(
+                f"The folds do not agree on a method: {len(methods)} different ones were chosen on "
+                f"{len(outcome.honest.chosen)} of them. The order of the table may change with "
+                "other data."
+            )
+    return said
