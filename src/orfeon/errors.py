@@ -16,3 +16,32 @@ class UserError(ValueError):
     ...
     orfeon.errors.UserError: --target must name a column of data.csv: there is no column 'clas'.
     """
+
+
+class ArgumentError(UserError):
+    """What an argument names is not as it must be.
+
+    Commands put the option in place of the argument.
+
+    Parameters
+    ----------
+    argument : str
+        Name of the argument in Python.
+    problem : str
+        What is wrong with it, a sentence.
+
+    Examples
+    --------
+    >>> from orfeon.errors import ArgumentError
+    >>> error = ArgumentError("drop", "'clas' is not a column.")
+    >>> str(error), error.argument
+    ("drop: 'clas' is not a column.", 'drop')
+    """
+
+    def __init__(self, argument: str, problem: str) -> None:
+        super().__init__(argument, problem)
+        self.argument = argument
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.argument}: {self.problem}"

@@ -112,7 +112,13 @@ def test_a_data_set_by_name_knows_its_target(tmp_path, capsys):
         ),
         (["--target", "class", "--set", "a"], "argument --set: 'a' is no setting"),
         (["--target", "price", "--method", "c45"], "The method c45 is for classification, not for"),
-        (["--target", "class", "--drop", "sise"], "drop: 'sise' is not a column. Did you mean"),
+        (["--target", "class", "--drop", "sise"], "--drop: 'sise' is not a column. Did you mean"),
+        (["--target", "class", "--use", "nope"], "--use: 'nope' is not a column. The columns are"),
+        (
+            ["--target", "class", "--drop", "name,size,rooms,code,built,price"],
+            "No attribute is left to predict 'class' from. Dropped: built, code, name, price, "
+            "rooms and size.\n",
+        ),
         (["--target", "class", "--members", "0"], "argument --members: 0 is not allowed"),
         (["--target", "class", "--task", "magic"], "argument --task: invalid choice: 'magic'"),
         (

@@ -18,7 +18,7 @@ from typing import Any
 from orfeon import __version__
 from orfeon.cli.parser import UsageError
 from orfeon.cli.words import command_text, printable
-from orfeon.errors import UserError
+from orfeon.errors import ArgumentError, UserError
 
 #: Errors of the system that the user can do something about, and what.
 _SYSTEM_ERRORS = {
@@ -35,6 +35,10 @@ _SYSTEM_ERRORS = {
     errno.EFBIG: "the file would be larger than allowed",
     errno.EIO: "the disk could not be read or written",
 }
+
+
+#: Options that are not called as the arguments that they set.
+_OPTIONS = {"keep": "use"}
 
 
 class Terminated(KeyboardInterrupt):
@@ -235,6 +239,10 @@ def _exit_code(error: BaseException, program: str) -> int | None:
             return 141
         case UsageError():
             _tell(f"{error.program}: error: {_message(error)}")
+            return 2
+        case ArgumentError():
+            option = _OPTIONS.get(error.argument, error.argument).replace("_", "-")
+            _tell(f"{program}: error: --{option}: {printable(error.problem)}")
             return 2
         case UserError():
             _tell(f"{program}: error: {_message(error)}")

@@ -70,7 +70,7 @@ def _free_name(name: str, taken: Container[str]) -> str:
     return f"{name}.{number}"
 
 
-def find_column(table: Any, name: Any, what: str) -> str:
+def find_column(table: Any, name: Any, what: str = "") -> str:
     """The column of a name.
 
     Parameters
@@ -79,7 +79,7 @@ def find_column(table: Any, name: Any, what: str) -> str:
         A table whose names are in order.
     name : str
         The name that was asked for.
-    what : str
+    what : str, default=""
         What it is to be, for the message: "The target".
 
     Returns
@@ -102,4 +102,4 @@ def find_column(table: Any, name: Any, what: str) -> str:
     help_ = did_you_mean(map(repr, nearest(wanted, names)))
     if not help_:
         help_ = f" The columns are {some_of(names, 12)}." if names else " The table has no columns."
-    raise UserError(f"{what} {wanted!r} is not a column.{help_}")
+    raise UserError(f"{what} {wanted!r} is not a column.{help_}".lstrip())

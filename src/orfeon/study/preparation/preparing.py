@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.errors import UserError
+from orfeon.errors import ArgumentError, UserError
 from orfeon.study.preparation.columns import MAX_LEVELS, ColumnPlan, plan_column
 from orfeon.study.preparation.frames import clean_frame, find_column
 from orfeon.study.preparation.preparation import Preparation
@@ -112,8 +112,8 @@ def prepare(
     table, notes = clean_frame(frame)
     _check_size(table)
     name = find_column(table, target, "The target")
-    dropped = {find_column(table, column, "drop:") for column in drop}
-    kept = {find_column(table, column, "keep:") for column in keep}
+    dropped = _named(table, drop, "drop")
+    kept = _named(table, keep, "keep")
     if name in dropped:
         raise UserError(f"The target {name!r} cannot be dropped.")
     table, copies = _one_target(table, name)
@@ -131,7 +131,9 @@ def prepare(
     notes += more + same + _notes_on_cells(X, plans, profile, table)
     notes += _notes_on_the_answer(X, y, decided, profile)
     if not plans:
-        raise UserError(f"No attribute is left to predict {name!r} from. " + " ".join(notes[-3:]))
+        why = [f"Dropped: {some_of(sorted(dropped))}."] if dropped else []
+        why += [note for note in more if note.startswith("Left out")]
+        raise UserError(" ".join([f"No attribute is left to predict {name!r} from.", *why]))
     if profile.n_duplicates:
         notes.append(
             f"{profile.n_duplicates} of {profile.n_rows} rows repeat an earlier one: copies of a "
@@ -140,6 +142,14 @@ def prepare(
     preparation = Preparation(plans, decided)
     rows = np.flatnonzero(known)
     return Prepared(X, y, decided.task, preparation, profile, tuple(notes), rows)
+
+
+def _named(table: Any, columns: Iterable[str], argument: str) -> set[str]:
+    """The columns that an argument names, as the table has them."""
+    try:
+        return {find_column(table, column) for column in columns}
+    except UserError as error:
+        raise ArgumentError(argument, str(error)) from error
 
 
 def _one_target(table: Any, name: str) -> tuple[Any, list[str]]:
