@@ -5,6 +5,7 @@ Every test also fails if the page writes to the console or asks for anything (se
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from orfeon.study.report.content_types import (
     Line,
     LineChart,
     Points,
+    Reference,
     ScatterPlot,
     Section,
 )
@@ -61,6 +63,32 @@ def test_places_follow_the_numbers(open_report: Opener) -> None:
     x, y = ([box[side] for box in boxes] for side in "xy")
     assert x[1] - x[0] == pytest.approx(x[2] - x[1], abs=0.3)
     assert (y[0] - y[2]) / (y[0] - y[1]) == pytest.approx(0.25, abs=0.005)
+
+
+def test_the_name_of_a_level_line_hides_no_points(open_report: Opener) -> None:
+    members = list(range(1, 21))
+    errors = [0.2 + 0.2 / n + 0.01 * (-1) ** n for n in members]
+    line, level = Line("ordered", members, errors), Reference("all members", errors[-1])
+    axes = Axis("Members"), Axis("Error", percent=True)
+    report = open_report(one_chart(LineChart("", "", *axes, [line], [], [level])))
+    label = report.tab.locator(".plot text", has_text="all members").bounding_box()
+    path = report.tab.locator(".plot path.line").get_attribute("d")
+    frame = report.tab.locator(".plot").first.bounding_box()
+    places = [tuple(map(float, place)) for place in re.findall(r"[ML]([\d.]+)[ ,]([\d.]+)", path)]
+    assert len(places) == 20
+    assert label["x"] < frame["x"] + frame["width"] / 4
+    for x, y in places:
+        is_beside = not 0 <= x + frame["x"] - label["x"] <= label["width"]
+        assert is_beside or not 0 <= y + frame["y"] - label["y"] <= label["height"]
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_ends_of_intervals_are_seen(open_report: Opener, media: str) -> None:
+    report = open_report(demo_content())
+    report.tab.emulate_media(media=media)
+    ends = report.tab.locator("#methods-1 tbody tr").first.locator(".ends span")
+    assert re.fullmatch(r"\d+\.\d to \d+\.\d%", ends.inner_text())
+    assert ends.bounding_box()["width"] > 50
 
 
 def test_a_logarithmic_axis_gives_equal_ratios_equal_room(open_report: Opener) -> None:

@@ -268,7 +268,23 @@
     const rowAt = (y) => Math.floor((y - top) / each);
     return { svg, scale, left, right, top, bottom, each, band, middle, name, rowAt };
   };
-  const references = (svg, data, scale, from, to, upright) => {
+  /** The corner at a level line, of the four at its ends, whose label hides the fewest points. */
+  const quietCorner = (text, place, from, to, floor, points) => {
+    const wide = widthOf(text, 12);
+    const corners = [
+      { x: to, y: place - 6, anchor: "end", left: to - wide },
+      { x: to, y: place + 15, anchor: "end", left: to - wide },
+      { x: from + 6, y: place - 6, anchor: "start", left: from + 6 },
+      { x: from + 6, y: place + 15, anchor: "start", left: from + 6 },
+    ].filter((corner) => corner.y <= floor - 2);
+    const hidden = (corner) =>
+      points.filter(
+        ([x, y]) =>
+          x >= corner.left - 6 && x <= corner.left + wide + 6 && y >= corner.y - 15 && y <= corner.y + 6,
+      ).length;
+    return corners.reduce((best, corner) => (hidden(corner) < hidden(best) ? corner : best));
+  };
+  const references = (svg, data, scale, from, to, upright, floor = Infinity, points = []) => {
     for (const reference of data.references || []) {
       const place = scale.at(reference.value);
       if (place === null || scale.share(reference.value) < -0.001 || scale.share(reference.value) > 1.001)
@@ -286,7 +302,8 @@
         );
       } else {
         draw(svg, "path", { class: "reference", d: `M${from} ${place}H${to}` });
-        draw(svg, "text", { class: "halo", x: to, y: place - 6, "text-anchor": "end" }, text);
+        const corner = quietCorner(text, place, from, to, floor, points);
+        draw(svg, "text", { class: "halo", x: corner.x, y: corner.y, "text-anchor": corner.anchor }, text);
       }
     }
   };
@@ -482,7 +499,8 @@
       series.flatMap((line) => line.x).concat(data.marks.map((mark) => mark.x)),
       ys.concat(extra),
     );
-    references(at.svg, data, at.y, at.left, at.right, false);
+    const drawn = series.flatMap((line) => line.x.map((x, i) => [at.x.at(x), at.y.at(line.y[i])]));
+    references(at.svg, data, at.y, at.left, at.right, false, at.bottom, drawn);
     for (const line of series) drawBand(at, line);
     const tracks = series.map((line) => drawLine(at, line, data.steps));
     chosenMarks(at.svg, data, at);
