@@ -235,3 +235,18 @@ def test_the_folder_of_another_study_is_left_as_it_is(waves, tmp_path, capsys):
     assert study(other, "--target", "wave", "--out", out, *QUICK) == 2
     assert "holds the report and the model of another study, of waves" in capsys.readouterr().err
     assert (out / "report.html").read_bytes() == before
+
+
+def test_the_terminal_warns_of_what_the_report_warns_of(tmp_path, capsys):
+    generator = np.random.default_rng(5)
+    frame = pd.DataFrame({"u": generator.normal(size=80), "v": generator.normal(size=80)})
+    frame.assign(side=np.where(generator.random(80) < 0.5, "left", "right")).to_csv(
+        tmp_path / "noise.csv", index=False
+    )
+    options = ["--target", "side", "--out", tmp_path / "out", "--json", *QUICK]
+    assert study(tmp_path / "noise.csv", *options) == 0
+    warnings = json.loads(capsys.readouterr().out)["warnings"]
+    assert any("guess" in text for text in warnings), warnings
+    assert study(tmp_path / "noise.csv", *[o for o in options if o != "--json"]) == 0
+    printed = capsys.readouterr().out
+    assert all(f"- {text}" in printed for text in warnings)

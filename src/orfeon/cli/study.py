@@ -29,7 +29,7 @@ from orfeon.cli.tables import NamedTable, read_table, target_of
 from orfeon.cli.words import command_text
 from orfeon.datasets.memory import peak_memory
 from orfeon.errors import UserError
-from orfeon.wording import duration_text, size_text
+from orfeon.wording import duration_text, p_value_text, size_text
 
 if TYPE_CHECKING:
     from orfeon.study.workbench.evaluation import RunKey
@@ -387,9 +387,9 @@ def _print_outcome(outcome: StudyOutcome, written: dict[str, str], seconds: floa
     chosen = [candidate.name for candidate in outcome.candidates].index(outcome.chosen)
     print_table(columns, rows, to_the_right=range(1, len(columns)), highlight=[chosen])
     print(f"\n{_verdict(outcome)}\n")
-    for note in outcome.notes:
+    for note in [*_warnings(outcome), *outcome.notes]:
         print(f"- {note}")
-    if outcome.notes:
+    if outcome.notes or _warnings(outcome):
         print()
     for what, path in written.items():
         print(f"{what:<7} {path}")
@@ -411,11 +411,18 @@ def _table_row(
         score_text(candidate.mean(metric), metric, decimals),
         interval_text(candidate.interval, metric, decimals),
         f"{candidate.rank:.1f}",
-        "" if p_value is None else f"{p_value:.3f}",
+        "" if p_value is None else p_value_text(p_value).removeprefix("p ").removeprefix("= "),
         "" if math.isnan(candidate.members) else f"{candidate.members:.0f}",
         "" if math.isnan(candidate.fit_seconds) else duration_text(candidate.fit_seconds),
         "" if math.isnan(candidate.predict_seconds) else duration_text(candidate.predict_seconds),
     ]
+
+
+def _warnings(outcome: StudyOutcome) -> list[str]:
+    """What the report warns of, and the notes do not have."""
+    from orfeon.study.report.content import warnings_of
+
+    return [text for text in warnings_of(outcome) if text not in outcome.notes]
 
 
 def _verdict(outcome: StudyOutcome) -> str:
@@ -445,6 +452,7 @@ def _document(outcome: StudyOutcome, files: dict[str, str], seconds: float) -> d
         "expected": {name: _number(outcome.honest.mean(name)) for name in outcome.metrics},
         "interval": [_number(end) for end in outcome.honest.interval],
         "candidates": [_candidate_document(outcome, each) for each in outcome.candidates],
+        "warnings": _warnings(outcome),
         "notes": list(outcome.notes),
         "configuration": dict(outcome.configuration),
         "files": files,

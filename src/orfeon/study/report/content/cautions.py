@@ -17,6 +17,7 @@ _GRAVE = re.compile(
     r"(A class has|[\d,]+ classes have) a single row"
     r"|Methods were compared on [\d,]+ of the "
     r"|The final model is trained on [\d,]+ of the "
+    r"|\d+ outer folds are too few "
 )
 
 
