@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.problems import Data
-from orfeon.study.data import FOLDER_VARIABLE, data_file, has_data_file, read_data
+from orfeon.datasets.folder import FOLDER_VARIABLE, data_file, has_data_file, read_data
 
 _TEST_ROWS = 5000
 #: Size of the problem named diabetes, of which 268 are positive.

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from orfeon._lazy import lazy_names
 
 _HOMES = {
-    "FOLDER_VARIABLE": "orfeon.study.data",
+    "FOLDER_VARIABLE": "orfeon.datasets.folder",
     "METHODS": "orfeon.study.workbench.methods",
     "PROTOCOLS": "orfeon.study.reproducing.protocols",
     "Cell": "orfeon.study.reproducing.runs",
     "Comparison": "orfeon.study.reproducing.comparison",
     "CrossValidation": "orfeon.study.reproducing.designs",
     "Curve": "orfeon.study.reproducing.curve",
-    "DataSet": "orfeon.study.data",
+    "DataSet": "orfeon.datasets.folder",
     "FoldOutcome": "orfeon.study.reproducing.fold_outcome",
     "Folds": "orfeon.study.reproducing.folds",
     "Kept": "orfeon.study.reproducing.published",
@@ -35,9 +35,9 @@ _HOMES = {
     "boosting_conclusions": "orfeon.study.reproducing.perceptron_conclusions",
     "comparison_table": "orfeon.study.reproducing.comparison",
     "config_text": "orfeon.study.reproducing.published",
-    "data_file": "orfeon.study.data",
+    "data_file": "orfeon.datasets.folder",
     "deal_folds": "orfeon.study.reproducing.folds",
-    "has_data_file": "orfeon.study.data",
+    "has_data_file": "orfeon.datasets.folder",
     "is_synthetic": "orfeon.study.reproducing.partitions",
     "list_tables": "orfeon.study.reproducing.protocols",
     "mean_differences": "orfeon.study.reproducing.perceptron_conclusions",
@@ -50,7 +50,7 @@ _HOMES = {
     "published_shares": "orfeon.study.reproducing.published",
     "published_sizes": "orfeon.study.reproducing.published",
     "read_config": "orfeon.study.reproducing.published",
-    "read_data": "orfeon.study.data",
+    "read_data": "orfeon.datasets.folder",
     "reproduce": "orfeon.study.reproducing.running",
     "run_study": "orfeon.study.workbench.studying",
     "selection_conclusions": "orfeon.study.reproducing.perceptron_conclusions",
@@ -59,7 +59,7 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
-    from orfeon.study.data import FOLDER_VARIABLE, DataSet, data_file, has_data_file, read_data
+    from orfeon.datasets.folder import FOLDER_VARIABLE, DataSet, data_file, has_data_file, read_data
     from orfeon.study.reproducing.comparison import (
         Comparison,
         PairedDifference,
