@@ -41,9 +41,15 @@ def block(kind: type, number: int = 0) -> Any:
 def hover(report: Opened, selector: str, number: int = 0) -> str:
     mark = report.tab.locator(selector).nth(number)
     mark.scroll_into_view_if_needed()
-    box = mark.bounding_box()
-    report.tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    return report.tip()
+    for _ in range(40):  # a busy machine scrolls and draws late
+        box = mark.bounding_box()
+        report.tab.mouse.move(0, 0)
+        report.tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        tip = report.tip()
+        if tip:
+            return tip
+        report.tab.wait_for_timeout(50)
+    return ""
 
 
 # -- hover -----------------------------------------------------------------------------------------
