@@ -94,7 +94,6 @@ def test_prune_itself_takes_dask_collections(pasted, examples):
         prune(pasted, *parts(X, y), on="out_of_bag")
 
 
-
 def test_any_ensemble_may_be_pruned(examples):
     bag = BaggingClassifier(CARTClassifier(max_depth=3), 20, random_state=0).fit(*examples)
     one, other = prune(bag, *examples), prune_partitions(bag, *parts(*examples))
