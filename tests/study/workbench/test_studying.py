@@ -196,8 +196,8 @@ def test_a_budget_sets_the_sample_of_a_large_table_once(monkeypatch, tmp_path):
     X, y = make_waveform(2500, random_state=0)
     frame = pd.DataFrame(X[:, 5:9], columns=list("abcd")).assign(wave=y)
     monkeypatch.setattr(studying, "time_methods", lambda *a, **k: {"cart": (1.0, 2.0)})
-    options = {"methods": ["cart"], "budget": 24.0, "n_jobs": 1, "store": tmp_path / "s.db"}
-    # 3 folds of 1 + 3 x 2/3 fits on 0.8 n rows of 2 s per 1000 in 70% of 24 s: n = 1166
+    options = {"methods": ["cart"], "budget": 40.0, "n_jobs": 1, "store": tmp_path / "s.db"}
+    # 5 folds of 1 + 3 x 2/3 fits on 0.8 n rows of 2 s per 1000 in 70% of 40 s: n = 1166
     found = run_study(frame, "wave", repetitions=1, **options)
     assert found.n_studied == pytest.approx(1166, abs=30)
     monkeypatch.setattr(studying, "time_methods", lambda *a, **k: pytest.fail("settled"))
@@ -259,10 +259,10 @@ def test_a_budget_ends_with_a_whole_repetition_if_it_can(seconds, expected, monk
 def test_a_budget_is_kept_and_what_it_reached_stands(waves, tmp_path):
     options = {"methods": ["cart"], "store": tmp_path / "s.db"}
     found = run_study(waves, "wave", budget=1e-3, **options)
-    assert found.n_outer == 2
-    assert run_study(waves, "wave", budget=1e-3, **options).n_outer == 2
+    assert found.n_outer == 5
+    assert run_study(waves, "wave", budget=1e-3, **options).n_outer == 5
     more = run_study(waves, "wave", budget=1e-3, **options, repetitions=1)
-    assert more.n_outer == 2
+    assert more.n_outer == 5
 
 
 def test_methods_that_fail_are_told_and_the_rest_is_judged(waves, monkeypatch):

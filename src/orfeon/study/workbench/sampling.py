@@ -28,7 +28,7 @@ _SAMPLES = (500, 1000)
 #: Growth of the time with the number of rows is taken to lie between these powers.
 _LEAST_POWER, _GREATEST_POWER = 1.0, 1.4
 #: Outer folds that must fit, in this share of the budget.
-_FOLDS, _SHARE = 3, 0.7
+_FOLDS, _SHARE = 5, 0.7
 
 
 def sample_rows(y: npt.NDArray[Any], n_rows: int, is_stratified: bool, seed: int) -> Rows:
@@ -102,7 +102,7 @@ def affordable_rows(
     --------
     >>> from orfeon.study.workbench.sampling import affordable_rows
     >>> affordable_rows({"cart": (0.01, 0.02), "bagging": (1.0, 2.0)}, 50_000, 3, budget=120.0)
-    5775
+    3465
     """
 
     def fold(rows: float) -> float:

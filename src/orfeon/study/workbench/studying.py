@@ -40,8 +40,8 @@ Budget = float | Literal["auto"] | None
 _LEAST_FIT = 30.0
 #: Power of the number of rows by which the time of a fit is taken to grow.
 _POWER = 1.15
-#: Outer folds below which there is nothing to compare.
-_LEAST = 2
+#: Outer folds that are run whatever the budget says: fewer show nothing of how much they differ.
+_LEAST = 5
 
 
 @dataclass(frozen=True)
@@ -309,7 +309,7 @@ class _Bench:
         )
         step = self.plan.n_folds if self.plan.design == "cv" else 1
         if extent.repetitions is not None and extent.budget is None:
-            n_units = max(extent.repetitions * step, _LEAST)
+            n_units = max(extent.repetitions * step, 2)
             stored = self.study.keys()
             wanted = [key for unit in range(n_units) for key in unit_keys(self.plan, unit)]
             self.heard.begin(len(wanted), sum(key.text in stored for key in wanted))
@@ -325,7 +325,8 @@ class _Bench:
         most = None if extent.repetitions is None else extent.repetitions * step
         # What an earlier call spent, before it was stopped, is spent.
         spent = sum(row.seconds for row in self.study.rows()) / self.n_workers
-        n_units = running.within(extent.budget or 0.0, _LEAST, step, started - spent, most)
+        least = _LEAST if most is None else min(_LEAST, most)
+        n_units = running.within(extent.budget or 0.0, least, step, started - spent, most)
         return int(self.study.note(name, n_units))
 
     def outcome(
