@@ -248,8 +248,8 @@ def suite(quick: bool) -> Suite:
     """
     return Suite(
         [
-            Case("overhead", lambda: overhead(3 if quick else 42, 20 if quick else 50)),
-            Case("killed", lambda: killed(3 if quick else 20, 1 if quick else 4)),
+            Case("overhead", lambda: overhead(2 if quick else 42, 20 if quick else 50)),
+            Case("killed", lambda: killed(2 if quick else 20, 1 if quick else 4)),
             *([] if quick else [Case("first study", first_study)]),
         ]
     )
