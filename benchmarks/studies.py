@@ -164,10 +164,18 @@ def stored_rows(out: Path) -> list[tuple[Any, ...]]:
         ]
 
 
+def _n_rows(out: Path) -> int:
+    """How many runs a study has stored; 0 while its store is being made."""
+    try:
+        return len(stored_rows(out))
+    except ValueError:
+        return 0
+
+
 def killed(n_kills: int, repeats: int) -> list[Measurement]:
     """Kill a study at random moments, resume it each time, and compare it with an undisturbed one.
 
-    Moments are drawn over the whole of an undisturbed run: imports, fits, writes, report.
+    Moments are drawn over the whole of the study, from its first row to its last.
     """
     generator = random.Random(20)
     moments = []
@@ -178,18 +186,20 @@ def killed(n_kills: int, repeats: int) -> list[Measurement]:
         if _start(whole, repeats).wait() != 0:
             raise RuntimeError("the undisturbed study failed")
         seconds = time.perf_counter() - start
-        counts = [0]
-        for _ in range(n_kills):
-            process = _start(cut, repeats)
-            # Runs that are there are not made again: without a limit most kills would miss them.
-            moment = generator.uniform(0.05, 0.6) * seconds
-            try:
-                process.wait(moment)
-            except subprocess.TimeoutExpired:
+        counts, n_all = [0], len(stored_rows(whole))
+        for n_before in range(n_kills):
+            # Some more rows than the last time, and a moment later: all stages are met.
+            share = 2 * (n_all - counts[-1]) // (n_kills - n_before + 1)
+            wanted = counts[-1] + generator.randint(0, max(share, 0))
+            process, start = _start(cut, repeats), time.perf_counter()
+            while process.poll() is None and _n_rows(cut) < wanted:
+                time.sleep(0.05)
+            time.sleep(generator.uniform(0.0, 0.5))
+            if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-            moments.append(moment)
-            counts.append(len(stored_rows(cut)))
+            process.wait()
+            moments.append(time.perf_counter() - start)
+            counts.append(_n_rows(cut))
         if _start(cut, repeats).wait() != 0:
             raise RuntimeError("the resumed study failed")
         one, other = stored_rows(whole), stored_rows(cut)
