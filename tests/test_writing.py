@@ -110,6 +110,13 @@ def test_permissions_are_those_of_any_new_file(tmp_path: Path, narrow_mask: None
     assert stat.S_IMODE((tmp_path / "all").stat().st_mode) == 0o644
 
 
+def test_permissions_of_a_file_that_is_there_stay(old: Path) -> None:
+    old.chmod(0o640)
+    with atomic_write(old) as file:
+        file.write(b"new")
+    assert stat.S_IMODE(old.stat().st_mode) == 0o640
+
+
 @_HAS_MASKS
 def test_the_mask_of_the_process_is_not_touched(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(mask: int) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 
 #: Packages whose frames are not the user's.
 _INNER = ("orfeon", "sklearn", "joblib", "contextlib")
+#: How joblib's warning of a renewed worker process begins.
+_RENEWED = "A worker stopped while some jobs were given to the executor"
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
@@ -35,3 +38,24 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
             break
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def expect_renewed_workers() -> None:
+    """Let joblib renew its worker processes without a warning.
+
+    It ends workers that have grown by 300 MB, as compiled kernels make them, and starts others. It
+    warns of that in the thread that hands out the results: where warnings are errors, the thread
+    ends, and whoever waits for a result waits for ever.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from orfeon.warning import expect_renewed_workers
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error")
+    ...     expect_renewed_workers()
+    ...     warnings.warn("A worker stopped while some jobs were given to the executor.")
+    """
+    known = ("ignore", re.compile(_RENEWED, re.IGNORECASE), UserWarning, None, 0)
+    if known not in warnings.filters:  # another entry would have all others forget what they told
+        warnings.filterwarnings("ignore", _RENEWED, UserWarning)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from inspect import cleandoc
+from textwrap import dedent
 
 #: Letters of a name in a sentence, beyond which it is cut.
 _LONGEST = 60
@@ -406,3 +408,37 @@ def p_value_text(p_value: float) -> str:
     if math.isnan(p_value):
         return "p unknown"
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
+def filled_docstring(text: str | None, shared: Mapping[str, str]) -> str:
+    r"""A docstring whose lines ``<name>`` are replaced by texts that several classes share.
+
+    Python 3.13 takes the indentation of docstrings away, earlier releases keep it; what is given
+    back has none.
+
+    Parameters
+    ----------
+    text : str or None
+        The docstring.
+    shared : mapping of str to str
+        The texts, indented in any way, by name.
+
+    Returns
+    -------
+    str
+        The docstring, filled in.
+
+    Examples
+    --------
+    >>> from orfeon.wording import filled_docstring
+    >>> shared = {"seed": "    seed : int\n        A number."}
+    >>> print(filled_docstring("Bag.\n\n    <seed>", shared))
+    Bag.
+    <BLANKLINE>
+    seed : int
+        A number.
+    """
+    filled = cleandoc(text or "")
+    for name, words in shared.items():
+        filled = filled.replace(f"<{name}>", dedent(words.strip("\n")))
+    return filled

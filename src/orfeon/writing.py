@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -19,8 +20,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     What is written goes to a draft in the same folder, whose name begins with a dot. It takes
     the place of the file when the block ends; when the block fails, it is deleted. Links are
-    followed. The file has the permissions of any new file. Devices and pipes cannot be replaced:
-    they are written to as it goes.
+    followed. The file keeps its permissions; a new one has those of any new file. Devices and pipes
+    cannot be replaced: they are written to as it goes.
 
     Parameters
     ----------
@@ -60,6 +61,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0)
     try:
         with os.fdopen(os.open(draft, flags, 0o666), "w+b") as file:
+            if target.exists():  # who may read it does not change with what is in it
+                os.chmod(draft, stat.S_IMODE(target.stat().st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from orfeon.errors import UserError
+from orfeon.warning import expect_renewed_workers
 from orfeon.wording import short
 
 if TYPE_CHECKING:
@@ -353,6 +354,7 @@ class _LocalTasks:
             outcomes = self._outcomes(itertools.chain(again, numbered))
             try:
                 for outcome in outcomes:
+                    expect_renewed_workers()  # callers may have left what filters warnings
                     deaths = 0
                     task = self.open.pop(outcome.number)
                     if outcome.error is not None:
@@ -374,6 +376,7 @@ class _LocalTasks:
                 self.open[number] = task
                 yield delayed(_attempt_for)(os.getpid(), self.function, number, task)
 
+        expect_renewed_workers()
         parallel = Parallel(
             n_jobs=self.n_jobs,
             prefer=self.prefer,

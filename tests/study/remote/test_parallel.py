@@ -214,3 +214,18 @@ def _session(leader: int) -> list[int]:
             if int(session) == leader and state != "Z":
                 found.append(int(entry.name))
     return found
+
+
+def test_processes_that_grow_are_renewed_where_warnings_are_errors():
+    # In a process of its own: should it wait for ever, it can be ended.
+    code = (
+        "from tests.study.remote.work import grown\n"
+        "from orfeon.study.parallel import run_all\n"
+        "print(sorted(run_all(grown, range(4), n_jobs=2)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=Path(work.__file__).parents[3], capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout == "[0, 1, 2, 3]\n"
+    assert done.stderr == ""

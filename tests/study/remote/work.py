@@ -95,3 +95,12 @@ def slow_block(block: Any, seconds: float) -> Any:
     """The same rows, later."""
     time.sleep(seconds)
     return np.asarray(block)
+
+
+def grown(number):
+    """Hold 480 MB, more than joblib lets a process grow; it is renewed before the next task."""
+    import builtins
+
+    builtins.__dict__.setdefault("held", []).append(np.ones(60_000_000))
+    time.sleep(1.1)  # joblib looks once a second
+    return number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -211,3 +212,11 @@ def test_the_command_knows_the_short_names(folder, tmp_path, capsys):
     tables = json.loads(capsys.readouterr().out)["tables"]
     aliases = {line["table"]: line["alias"] for line in tables if line["alias"]}
     assert aliases == dict(zip(TABLES, ("p1", "p2", "p3"), strict=True))
+
+
+def test_more_jobs_change_nothing(folder):
+    options = {"methods": ["cart", "bagging", "mlp"], "quick": True, "data": folder}
+    one, two = (reproduce("p3", n_jobs=n_jobs, **options) for n_jobs in (1, 2))
+    assert [replace(r, seconds=0.0) for r in one.records] == [
+        replace(r, seconds=0.0) for r in two.records
+    ]

@@ -137,6 +137,10 @@ def test_an_interval_of_errors_is_not_narrower_than_that_of_as_many_answers():
     assert low == 0.0
     assert high == pytest.approx(1 - 0.025**0.01)  # Clopper and Pearson: no error in 100
     scores = np.array([0.1, 0.3, 0.2, 0.4])
+    low, high = interval(scores, 1 / 4)
+    assert low < 0  # of any measure; errors are not below 0
+    assert interval(scores, 1 / 4, n_tested=4000) == (0.0, high)
+    scores = np.array([0.4, 0.5, 0.45, 0.42])
     assert interval(scores, 1 / 4, n_tested=4000) == interval(scores, 1 / 4)
     assert math.isnan(interval(np.full(5, 0.25), 1 / 4)[0])  # a loss without any spread
 

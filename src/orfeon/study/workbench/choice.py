@@ -322,8 +322,9 @@ def interval(scores: Floats, test_ratio: float, n_tested: int | None = None) -> 
     Returns
     -------
     tuple of float
-        Lower and upper end; NaN with a failed fold. Fewer than four folds have the exact interval
-        of errors, and none of other measures; nor have folds without any spread.
+        Lower and upper end, for errors between 0 and 1; NaN with a failed fold. Fewer than four
+        folds have the exact interval of errors, and none of other measures; nor have folds without
+        any spread.
 
     Examples
     --------
@@ -333,6 +334,8 @@ def interval(scores: Floats, test_ratio: float, n_tested: int | None = None) -> 
     [0.16, 0.28]
     >>> [round(end, 3) for end in interval(np.zeros(5), 1 / 4, n_tested=100)]
     [0.0, 0.036]
+    >>> [round(end, 3) for end in interval(np.array([0.0, 0.0, 0.1, 0.0]), 1 / 3, n_tested=40)]
+    [0.0, 0.147]
     """
     from scipy.stats import binomtest
 
@@ -349,7 +352,7 @@ def interval(scores: Floats, test_ratio: float, n_tested: int | None = None) -> 
     if n_tested:
         mean = float(scores.mean())
         exact = binomtest(round(mean * n_tested), n_tested).proportion_ci(method="exact")
-        return min(low, float(exact.low)), max(high, float(exact.high))
+        return max(0.0, min(low, float(exact.low))), min(1.0, max(high, float(exact.high)))
     return (math.nan, math.nan) if _is_constant(scores) else (low, high)
 
 
