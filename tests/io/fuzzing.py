@@ -1,190 +1,202 @@
 """Load files that are no longer what was saved, and see what comes of it.
 
 *Damaged* files differ in their bytes, as after an accident: loading one must give the very model
-that was saved, or raise ModelFileError. *Forged* files were changed inside and signed again, as by
-somebody who knows the format: loading one must raise ModelFileError, or give a model that can be
-asked without reading beyond an array; what it says is the forger's.
+that was saved, or be refused. *Forged* files were changed inside and signed again, as by somebody
+who knows the format: loading one must be refused, or give a model that can be asked without reading
+beyond an array; what it says is the forger's.
 
-``python -m tests.io.fuzzing --mutations 200000`` runs as many as wanted; with the environment
-variable NUMBA_BOUNDSCHECK=1 kernels check every index.
+The files are those of the corpora, so nothing is fitted. A process of its own loads them, in which
+kernels check every index; it is watched, so that a crash or a mutant that takes too long is seen
+and attributed. Mutants have numbers, and the same seed and number make the same mutant:
+
+    python -m tests.io.fuzzing --seconds 60
+    python -m tests.io.fuzzing --mutations 200000 --cache kernels
+    python -m tests.io.fuzzing --first 1234 --mutations 1 --keep found
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import mmap
+import os
+import resource
+import subprocess
+import sys
 import tempfile
+import threading
 import time
-import warnings
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from tests.io.mutations import DAMAGE, FORGERY, Rng, opened, signed
-
-import orfeon
-from orfeon.datasets import make_friedman1, make_waveform
-from orfeon.io import ModelFileError
-from orfeon.io.model_file import written
+ROOT = Path(__file__).resolve().parents[2]
+#: Seconds that a mutant may take; most take a few thousandths.
+PATIENCE = 20.0
+#: Seconds until the first mutant: kernels are compiled before.
+START = 900.0
 
 
-class Specimen(NamedTuple):
-    """A saved model, and rows that it can be asked about."""
+@dataclass
+class Outcome:
+    """What a run found."""
 
-    name: str
-    data: bytes
-    X: Any
-
-
-# -- judging ---------------------------------------------------------------------------------------
-
-
-class WrongLoadError(AssertionError):
-    """A mutated file did what it must not do."""
+    fates: Counter[str] = field(default_factory=Counter)
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    done: int = 0
+    #: Seconds from the first mutant to the last.
+    seconds: float = 0.0
 
 
-def fate(path: Path, specimen: Specimen, *, is_damage: bool, memory_map: bool = False) -> str:
-    """What loading a file leads to; raises what must not be."""
-    try:
-        model = orfeon.load(path, memory_map=memory_map)
-    except ModelFileError:
-        return "refused"
-    if is_damage:
-        if written(model)[0] != written_before(specimen):
-            raise WrongLoadError(f"{specimen.name}: another model was loaded in silence")
-        return "equal"
-    return ask(model, specimen.X)
+@dataclass
+class Run:
+    """Some mutants, in processes one after the other."""
+
+    folder: Path
+    cache: Path
+    seed: int
+    first: int
+    last: int
+    until: float
+
+    def __post_init__(self) -> None:
+        self.outcome = Outcome()
+        self.next = self.first
+        (self.folder / "progress").write_bytes(bytes(16))
+
+    def go(self) -> Outcome:
+        while self.next < self.last and time.time() < self.until:
+            self._one_process()
+        self.outcome.done = self.next - self.first
+        return self.outcome
+
+    def _one_process(self) -> None:
+        """Let a process load mutants until it ends, dies or hangs."""
+        self._set_progress(-1)
+        command = [
+            sys.executable, "-m", "tests.io.fuzz_worker", str(self.folder), str(self.seed),
+            str(self.next), str(self.last), str(self.until),
+        ]  # fmt: skip
+        begun = self.next
+        with (
+            open(self.folder / "errors.txt", "wb") as errors,
+            subprocess.Popen(
+                command, cwd=ROOT, env=environment(self.cache), stdout=subprocess.PIPE,
+                stderr=errors, text=True,
+            ) as process,
+        ):  # fmt: skip
+            assert process.stdout is not None
+            reader = threading.Thread(target=self._listen, args=(process.stdout,))
+            reader.start()
+            hung = self._watch(process)
+            reader.join()
+        at = self._progress()
+        if process.returncode == 0:
+            return
+        said = (self.folder / "errors.txt").read_text(errors="replace")[-3000:]
+        if at < begun:
+            raise RuntimeError(f"the process that loads files ended before the first:\n{said}")
+        what = f"took more than {PATIENCE:.0f} s" if hung else f"ended by {-process.returncode}"
+        self.outcome.findings.append({"finding": at, "what": what, "trace": said})
+        self.outcome.fates[f"WRONG: {what}"] += 1
+        self.next = at + 1
+
+    def _listen(self, lines: Any) -> None:
+        for line in lines:
+            told = json.loads(line)
+            if "finding" in told:
+                self.outcome.findings.append(told)
+            else:
+                self.outcome.fates.update(told["fates"])
+                self.next = told["next"]
+
+    def _watch(self, process: Any) -> bool:
+        """Wait for the end of a process; whether it had to be killed."""
+        at, since, first = self._progress(), time.monotonic(), None
+        while process.poll() is None:
+            time.sleep(0.1)
+            now = self._progress()
+            if now >= 0 and first is None:
+                first = time.monotonic()
+            if now != at:
+                at, since = now, time.monotonic()
+            if time.monotonic() - since > (START if at < 0 else PATIENCE):
+                process.kill()
+                process.wait()
+                return True
+        self.outcome.seconds += 0.0 if first is None else time.monotonic() - first
+        return False
+
+    def _set_progress(self, number: int) -> None:
+        (self.folder / "progress").write_bytes(number.to_bytes(8, "little", signed=True) * 2)
+
+    def _progress(self) -> int:
+        with (
+            open(self.folder / "progress", "rb") as file,
+            mmap.mmap(file.fileno(), 16, access=mmap.ACCESS_READ) as shared,
+        ):
+            return int.from_bytes(shared[:8], "little", signed=True)
 
 
-def ask(model: Any, X: Any) -> str:
-    """Ask a model whatever it has an answer for: it may refuse, but not read beyond an array."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        try:
-            model.predict(X)
-            for name in ("predict_proba", "apply", "decision_function"):
-                if hasattr(model, name):
-                    getattr(model, name)(X)
-        except Exception as error:
-            if str(error) == "index is out of bounds":  # a kernel says so, not NumPy
-                raise WrongLoadError("a kernel read beyond an array") from error
-            return f"asked: {type(error).__name__}"
-    return "asked"
+def environment(cache: Path) -> dict[str, str]:
+    """That of a process in which kernels check every index; their code is kept apart."""
+    return {
+        **os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(cache),
+        "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+    }  # fmt: skip
 
 
-_BEFORE: dict[str, bytes] = {}
+def report(outcome: Outcome, keep: Path | None, seed: int) -> None:
+    """Print what was done and found, and keep the mutants that did what they must not."""
+    for what, count in sorted(outcome.fates.items()):
+        print(f"{count:9d}  {what}")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(
+        f"{outcome.done:9d}  mutants of seed {seed} in {outcome.seconds:.0f} s; "
+        f"{used.ru_utime + used.ru_stime:.0f} s of the processor, with the start",
+        flush=True,
+    )
+    if not outcome.done:
+        print("the time was over before the first: give more --seconds, or a --cache")
+        return
+    if not outcome.findings:
+        print("no crash, no hang, no read beyond an array, no wrong model")
+        return
+    from tests.io.fuzz_worker import mutant, specimens
+
+    known = specimens()
+    for one in outcome.findings:
+        made = mutant(known, seed, one["finding"])
+        print(f"\nmutant {one['finding']} of seed {seed}: {made.of.name}, {made.how}")
+        print(f"{one['what']}\n{one['trace']}")
+        if keep is not None:
+            keep.mkdir(parents=True, exist_ok=True)
+            (keep / f"{seed}-{one['finding']}.orfeon").write_bytes(made.data)
 
 
-def written_before(specimen: Specimen) -> bytes:
-    if specimen.name not in _BEFORE:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "model.orfeon"
-            path.write_bytes(specimen.data)
-            _BEFORE[specimen.name] = written(orfeon.load(path))[0]
-    return _BEFORE[specimen.name]
-
-
-def fuzz(
-    specimens: list[Specimen], folder: Path, seed: int, n: int, seconds: float = np.inf
-) -> Counter[str]:
-    """Load as many mutated files and count what came of it."""
-    rng = np.random.default_rng(seed)
-    fates: Counter[str] = Counter()
-    path = folder / "mutant.orfeon"
-    end = time.monotonic() + seconds
-    for number in range(n):
-        if time.monotonic() > end:
-            break
-        specimen = specimens[int(rng.integers(len(specimens)))]
-        is_damage = bool(rng.random() < 0.5)
-        kind, mutant = _mutant(specimen, rng, is_damage)
-        path.write_bytes(mutant)
-        try:
-            found = fate(path, specimen, is_damage=is_damage, memory_map=number % 4 == 0)
-        except BaseException as error:
-            error.add_note(f"mutation {number} of seed {seed}: {specimen.name}, {kind}")
-            raise
-        fates[f"{'damaged' if is_damage else 'forged'}: {found}"] += 1
-    return fates
-
-
-def _mutant(specimen: Specimen, rng: Rng, is_damage: bool) -> tuple[str, bytes]:
-    if is_damage:
-        damage = DAMAGE[int(rng.integers(len(DAMAGE)))]
-        return damage.__name__, damage(bytearray(specimen.data), rng)
-    forged = opened(specimen.data)
-    names = []
-    for _ in range(int(rng.choice([1, 1, 2, 4]))):
-        forgery = FORGERY[int(rng.integers(len(FORGERY)))]
-        names.append(forgery.__name__)
-        try:
-            forgery(forged, rng)
-        except (AttributeError, IndexError, KeyError, TypeError):
-            break  # there is nothing left to change so
-    try:
-        return ", ".join(names), signed(forged)
-    except (OverflowError, RecursionError, TypeError, ValueError):
-        return "not to be signed", specimen.data[:-1]
-
-
-# -- specimens -------------------------------------------------------------------------------------
-
-
-def specimens(folder: Path) -> list[Specimen]:
-    """Small models of many kinds, saved."""
-    X, y = make_waveform(60, random_state=0)
-    numbers, target = make_friedman1(60, random_state=0)
-    mixed = X[:, :4].astype(object)
-    mixed[:, 1] = np.where(X[:, 1].astype(float) > 0, "up", "down")
-    mixed[:, 3] = np.array(list("abcdef"))[np.arange(60) % 6]
-    mixed[::7, 0] = None
-    pair = [("tree", orfeon.CARTClassifier(max_depth=3)), ("stump", orfeon.StumpClassifier())]
-    cart = orfeon.CARTClassifier(pruning="cv", n_folds=3)
-    made = [
-        (orfeon.BaggingClassifier(n_estimators=8, oob_score=True, random_state=0), mixed, y),
-        (orfeon.BaggingClassifier(orfeon.C45Classifier(), 6, random_state=0), mixed, y),
-        (orfeon.RandomForestRegressor(8, random_state=0), numbers, target),
-        (orfeon.ObliqueForestClassifier(5, random_state=0), X, y),
-        (orfeon.GradientBoostingClassifier(n_estimators=5, random_state=0), mixed, y),
-        (orfeon.AdaBoostMHClassifier(n_estimators=4, random_state=0), X, y),
-        (orfeon.IGPCommitteesClassifier(3, 3, random_state=0), X, y),
-        (orfeon.PoolBoostClassifier(n_estimators=4, n_thresholds=3, random_state=0), mixed, y),
-        (orfeon.PrunedClassifier(orfeon.BaggingClassifier(cart, 9), random_state=0), X, y),
-        (orfeon.StackingClassifier(pair, final_estimator="meta_tree", random_state=0), X, y),
-        (orfeon.CostCascadeClassifier(pair, random_state=0), X, y),
-        (orfeon.MixtureOfExpertsClassifier(n_experts=2, max_iter=5, random_state=0), mixed, y),
-        (orfeon.ParallelPerceptronClassifier(max_iter=5, random_state=0), mixed, y),
-        (RandomForestClassifier(3, random_state=0), X, y),
-        (make_pipeline(StandardScaler(), orfeon.StumpClassifier()), X, y),
-        (orfeon.FilterBoostClassifier(depth=2, random_state=0), X, y),
-    ]
-    found = []
-    path = folder / "specimen.orfeon"
-    for model, table, labels in made:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            orfeon.save(model.fit(table, labels), path, about={"score": 0.5, "list": [1, "a"]})
-        name = f"{len(found)} {type(model).__name__}"
-        found.append(Specimen(name, path.read_bytes(), table[:20]))
-    return found
-
-
-def main() -> None:
-    """Load mutated files until there were as many as wanted, or the time is over."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+def main(arguments: list[str] | None = None) -> int:
+    """Load as many mutants as wanted, or until time is over; 1 on a finding, or with none made."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.io.fuzzing", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     parser.add_argument("--mutations", type=int, default=200_000)
-    parser.add_argument("--seconds", type=float, default=np.inf)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="of the clock, in all")
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
+    parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
+    parser.add_argument("--cache", type=Path, help="folder for compiled kernels, to be used again")
+    parser.add_argument("--keep", type=Path, help="folder for the mutants that were found")
+    options = parser.parse_args(arguments)
+    until = time.time() + options.seconds
+    with tempfile.TemporaryDirectory(prefix="orfeon-fuzzing-") as name:
         folder = Path(name)
-        fates = fuzz(specimens(folder), folder, options.seed, options.mutations, options.seconds)
-    for what, count in sorted(fates.items()):
-        print(f"{count:8d}  {what}")
+        cache = folder / "kernels" if options.cache is None else options.cache.resolve()
+        last = options.first + options.mutations
+        outcome = Run(folder, cache, options.seed, options.first, last, until).go()
+    report(outcome, options.keep, options.seed)
+    return int(bool(outcome.findings) or not outcome.done)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

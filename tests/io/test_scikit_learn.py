@@ -164,6 +164,96 @@ def test_a_tree_of_more_attributes_than_its_estimator_is_refused(tree, tmp_path)
         orfeon.load(tmp_path / "forged.orfeon")
 
 
+def test_a_depth_that_is_not_that_of_the_tree_is_refused(tree, tmp_path):
+    """Paths would be written beyond the memory that scikit-learn takes for them."""
+    forged = opened(tree)
+    (fields,) = (
+        one["fields"] for one in forged.content["objects"] if one["class"] == "sklearn.Tree"
+    )
+    assert fields["max_depth"] > 3
+    fields["max_depth"] = 1
+    (tmp_path / "forged.orfeon").write_bytes(signed(forged))
+    with pytest.raises(ModelFileError, match="max_depth is not that of its nodes"):
+        orfeon.load(tmp_path / "forged.orfeon")
+
+
+@pytest.fixture(scope="module")
+def forest(tmp_path_factory, waveform):
+    path = tmp_path_factory.mktemp("forest") / "forest.orfeon"
+    orfeon.save(ensemble.RandomForestClassifier(70, random_state=0).fit(*waveform), path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value", "message"),
+    [
+        ("left_child", 0, 10**6, "a child is not after its parent, or out of bounds"),
+        ("left_child", 0, 0, "a child is not after its parent, or out of bounds"),
+        ("right_child", 0, 1, "a node has not one parent"),
+        ("feature", 0, 21, "a node tests an attribute that is not"),
+        ("missing_go_to_left", 0, 2, "a threshold, or a branch of missing values, is none"),
+        ("tree_start", 1, 0, "trees must begin at 0, one after the other"),
+        ("tree_start", 1, 2, "a child is not after its parent|a node has not one parent"),
+        ("tree_start", 0, 1, "trees must begin at 0, one after the other"),
+    ],
+)
+def test_trees_end_to_end_that_lead_astray_are_refused(forest, tmp_path, name, at, value, message):
+    forged = opened(forest)
+    (fields,) = (one["fields"] for one in forged.content["objects"] if one["class"] == "AlikeTrees")
+    where = fields[name]["array"]
+    entries = np.frombuffer(forged.arrays[where], forged.content["arrays"][where][0]).copy()
+    entries[at] = value
+    forged.arrays[where] = entries.tobytes()
+    (tmp_path / "forged.orfeon").write_bytes(signed(forged))
+    with pytest.raises(ModelFileError, match=message):
+        orfeon.load(tmp_path / "forged.orfeon")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_features": 3}, "trees must be of n_features_in_ attributes"),
+        ({"max_depth": {"inline": ["<i8", [0], "C", ""]}}, "a largest depth for each tree"),
+        ({"random_state": {"inline": ["<i8", [0], "C", ""]}}, "a seed for each tree"),
+        ({"first": None}, "AlikeTrees.first must be a tree of scikit-learn without nodes"),
+    ],
+)
+def test_what_trees_have_in_common_is_checked(forest, tmp_path, change, message):
+    forged = opened(forest)
+    (fields,) = (one["fields"] for one in forged.content["objects"] if one["class"] == "AlikeTrees")
+    fields.update(change)
+    (tmp_path / "forged.orfeon").write_bytes(signed(forged))
+    with pytest.raises(ModelFileError, match=message):
+        orfeon.load(tmp_path / "forged.orfeon")
+
+
+def test_trees_that_are_not_alike_are_saved_one_by_one(tmp_path, waveform):
+    X, y = waveform
+    forest = ensemble.RandomForestClassifier(3, random_state=0).fit(X, y)
+    forest.estimators_[1].max_depth = 77
+    orfeon.save(forest, tmp_path / "forest.orfeon")
+    parts = orfeon.io.describe(tmp_path / "forest.orfeon")["parts"]
+    assert (parts["sklearn.Tree"], "AlikeTrees" in parts) == (3, False)
+    loaded = orfeon.load(tmp_path / "forest.orfeon")
+    assert [one.max_depth for one in loaded.estimators_] == [None, 77, None]
+    assert loaded.predict_proba(X).tobytes() == forest.predict_proba(X).tobytes()
+
+
+def test_a_forest_of_scikit_learn_is_described_and_its_paths_are_the_same(tmp_path, waveform):
+    X, y = waveform
+    forest = ensemble.RandomForestClassifier(7, random_state=0).fit(X, y)
+    orfeon.save(forest, tmp_path / "forest.orfeon")
+    found = orfeon.io.describe(tmp_path / "forest.orfeon")
+    assert (found["n_trees"], found["n_members"], found["parts"]["AlikeTrees"]) == (7, 7, 1)
+    assert found["n_nodes"] == sum(one.tree_.node_count for one in forest.estimators_)
+    assert found["max_depth"] == max(one.get_depth() for one in forest.estimators_)
+    loaded = orfeon.load(tmp_path / "forest.orfeon")
+    assert (loaded.decision_path(X)[0] != forest.decision_path(X)[0]).nnz == 0
+    assert [one.random_state for one in loaded.estimators_] == [
+        one.random_state for one in forest.estimators_
+    ]
+
+
 # -- others, through skops -------------------------------------------------------------------------
 
 
@@ -184,6 +274,8 @@ def test_with_skops_others_come_back(tmp_path, waveform):
     orfeon.save(bag, tmp_path / "bag.orfeon")
     loaded = orfeon.load(tmp_path / "bag.orfeon")
     assert loaded.predict_proba(X).tobytes() == bag.predict_proba(X).tobytes()
+    with pytest.raises(ModelFileError, match="saved by skops; foreign=True takes it"):
+        orfeon.load(tmp_path / "bag.orfeon", foreign=False)
 
 
 def test_what_skops_does_not_trust_is_not_saved(tmp_path, waveform):

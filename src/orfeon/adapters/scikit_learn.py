@@ -47,6 +47,7 @@ from orfeon.adapters.base import (
 from orfeon.adapters.own import copies
 from orfeon.ensembles.combination import seen_with_copies
 from orfeon.members import class_supports
+from orfeon.warning import expect_renewed_workers
 
 #: Ensembles whose members cannot be chosen from: why, and what to do instead.
 _REFUSED = {
@@ -221,6 +222,7 @@ class BaggingOfScikitLearn(_ScikitLearn):
             bag, X, reset=False, accept_sparse=["csr", "csc"], dtype=None, ensure_all_finite=False
         )
         members = zip(bag.estimators_, bag.estimators_features_, strict=True)
+        expect_renewed_workers()
         return list(
             Parallel(n_jobs=bag.n_jobs)(
                 delayed(ask)(estimator, rows[:, columns]) for estimator, columns in members

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from orfeon.wording import filled_docstring
+
 ClassT = TypeVar("ClassT", bound=type)
 
 _PARAMETERS = """
@@ -55,7 +57,7 @@ _ATTRIBUTES = """
         The constant that scores start from.
     n_estimators_ : int
         Number of rounds.
-    train_loss_ : ndarray of shape (n_estimators_,)
+    train_loss_ : ndarray of shape (n_rounds,)
         Mean loss of the training examples after each round.
     validation_loss_ : ndarray
         With ``n_iter_no_change``: the loss that stopping went by, after each round that was tried.
@@ -95,9 +97,6 @@ def with_shared_texts(cls: ClassT) -> ClassT:
     >>> print(with_shared_texts(Booster).__doc__.splitlines()[2].strip())
     init_ : ndarray of shape (n_scores,)
     """
-    text = cls.__doc__ or ""
     shared = {"growth": _PARAMETERS, "stopping": _STOPPING, "fitted": _ATTRIBUTES}
-    for name, words in shared.items():
-        text = text.replace(f"    <{name}>", words.strip("\n"))
-    cls.__doc__ = text
+    cls.__doc__ = filled_docstring(cls.__doc__, shared)
     return cls

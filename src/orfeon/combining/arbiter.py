@@ -26,6 +26,7 @@ from orfeon.combining.judged import JudgedClassifiers
 from orfeon.combining.out_of_fold import Split
 from orfeon.combining.tables import beside
 from orfeon.combining.training_units import Units
+from orfeon.warning import expect_renewed_workers
 
 Floats = npt.NDArray[np.float64]
 Decision = Literal["most_trusted", "weighted"]
@@ -186,6 +187,7 @@ class ArbiterClassifier(JudgedClassifiers):
         self.right_ = np.asarray(units.on_given_rows(right.T.astype(np.float64)))
         self._seen = tuple(f"says_{label}" for label in self.classes_) if self.see_answers else ()
         referee = self._given_referee()
+        expect_renewed_workers()
         found = Parallel(
             n_jobs=self.n_jobs, prefer=prefer([("referee", referee)]), return_as="generator"
         )(

@@ -31,6 +31,7 @@ from orfeon.progress import CallbackSupport, report_progress
 from orfeon.restoring import restored_on_failure
 from orfeon.tabular import TabularEstimator, class_codes
 from orfeon.trees.limits import LIMITS
+from orfeon.warning import expect_renewed_workers
 
 Floats = npt.NDArray[np.float64]
 Given = tuple[Any, Any, Any]
@@ -305,6 +306,7 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         after: Callable[[], object] | None = None,
     ) -> list[Any]:
         """Fit estimators to all units; the seeds are those of members from ``first`` on."""
+        expect_renewed_workers()
         found = Parallel(n_jobs=self.n_jobs, prefer=prefer(members), return_as="generator")(
             delayed(_fit_one)(estimator, table, units, units.seed(0, first + t), name)
             for t, (name, estimator) in enumerate(members)

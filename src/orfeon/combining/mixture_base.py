@@ -43,6 +43,7 @@ from orfeon.tabular import (
     class_codes,
 )
 from orfeon.trees.limits import LIMITS
+from orfeon.wording import filled_docstring
 
 Floats = npt.NDArray[np.float64]
 ClassT = TypeVar("ClassT", bound=type)
@@ -87,7 +88,7 @@ _TEXTS = {
     inputs_ : Inputs
         How rows become inputs of gates and linear experts: standardised, missing values at the
         mean, categories as 0 and 1, and a last one of -1.
-    log_likelihood_curve_ : ndarray of shape (n_iter_ + 1,)
+    log_likelihood_curve_ : ndarray of shape (n_iterations + 1,)
         Log-likelihood per example, less the penalty: of the start and after each iteration. It
         rises, but for a last step with an ``expert`` that does not maximise the likelihood; what
         was before that step is kept then.
@@ -127,10 +128,7 @@ def with_texts(cls: ClassT) -> ClassT:
     type
         The class.
     """
-    text = cls.__doc__ or ""
-    for name, words in _TEXTS.items():
-        text = text.replace(f"    <{name}>", words.strip("\n"))
-    cls.__doc__ = text
+    cls.__doc__ = filled_docstring(cls.__doc__, _TEXTS)
     return cls
 
 

@@ -24,6 +24,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from orfeon.combining.fitting import Method, ask, fit_weighted, fresh, is_frozen
 from orfeon.ensembles.setting_aside import deal_folds, hash_examples
+from orfeon.warning import expect_renewed_workers
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -256,6 +257,7 @@ def out_of_fold(
     n_outputs = 1 if classes is None else len(classes)
     said = np.full((len(estimators), len(y), n_outputs), np.nan)
     tasks = [(t, f) for t in range(len(estimators)) for f in range(len(splits))]
+    expect_renewed_workers()
     found = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")(
         delayed(_answer)(
             estimators[t], X, y, weights, splits[f], int(seeds[t, f]), classes, method, called[t]

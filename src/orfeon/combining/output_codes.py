@@ -42,6 +42,7 @@ from orfeon.restoring import restored_on_failure
 from orfeon.seeding import Purpose, branch
 from orfeon.tabular import TabularClassifierMixin, TabularEstimator
 from orfeon.trees.limits import LIMITS
+from orfeon.warning import expect_renewed_workers
 
 Floats = npt.NDArray[np.float64]
 Code = npt.NDArray[np.int8]
@@ -353,6 +354,7 @@ class OutputCodeClassifier(
             with report_progress(
                 self, len(sides), self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
+                expect_renewed_workers()
                 at_once = Parallel(
                     n_jobs=self.n_jobs, prefer=prefer([("estimator", base)]), return_as="generator"
                 )

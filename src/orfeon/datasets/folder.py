@@ -61,7 +61,7 @@ def data_file(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     >>> data_file("wine", folder="no/such/folder")
     Traceback (most recent call last):
     ...
-    FileNotFoundError: There is no wine.csv in the folder no/such/folder. ...
+    FileNotFoundError: There is no wine.csv in the folder 'no/such/folder'. ...
     """
     folder = folder or os.environ.get(FOLDER_VARIABLE) or None
     if folder is None:
@@ -71,7 +71,8 @@ def data_file(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
         )
     path = Path(folder) / f"{name}.csv"
     if not path.is_file():
-        raise FileNotFoundError(f"There is no {name}.csv in the folder {folder}. {HOW_TO_NAME_IT}")
+        where = repr(str(folder))
+        raise FileNotFoundError(f"There is no {name}.csv in the folder {where}. {HOW_TO_NAME_IT}")
     return path
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from textwrap import dedent
 from typing import TypeVar
+
+from orfeon.wording import filled_docstring
 
 ClassT = TypeVar("ClassT", bound=type)
 
@@ -237,11 +241,14 @@ def documented(**defaults: str) -> Callable[[ClassT], ClassT]:
     """
 
     def fill(cls: ClassT) -> ClassT:
-        text = cls.__doc__ or ""
-        for name, words in _TEXTS.items():
-            filled = words.strip("\n").replace("%(default)s", defaults.get(name, ""))
-            text = text.replace(f"    <{name}>", filled)
-        cls.__doc__ = text
+        texts = {
+            # Lines of a default are lines of a description.
+            name: dedent(words).replace(
+                "%(default)s", re.sub(r"\n +", "\n    ", defaults.get(name, ""))
+            )
+            for name, words in _TEXTS.items()
+        }
+        cls.__doc__ = filled_docstring(cls.__doc__, texts)
         return cls
 
     return fill

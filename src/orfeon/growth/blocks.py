@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 import numpy.typing as npt
 
 from orfeon.forest import Forest
+from orfeon.warning import expect_renewed_workers
 
 Result = TypeVar("Result")
 
@@ -72,6 +73,7 @@ def run_in_blocks(
 
     # Results come one by one only where someone listens: not every backend can do that.
     how = "list" if progress is None else "generator"
+    expect_renewed_workers()
     parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as=how)
     # Joblib's Dask backend hashes the function: this one is cheap to hash, a table is not.
     return done(parallel(delayed(_run)(work, block) for block in blocks))

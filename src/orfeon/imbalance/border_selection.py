@@ -56,7 +56,7 @@ class BorderSelection(SelectionSampler):
         The classes of which only the border is kept.
     n_features_in_ : int
         Number of attributes.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where `X` has names.
 
     See Also

@@ -71,7 +71,7 @@ class WeightedDistanceEditing(SelectionSampler):
         The classes of which examples may be left out.
     n_features_in_ : int
         Number of attributes.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where `X` has names.
 
     See Also

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-import re
 import stat
 import struct
 import zipfile
@@ -17,19 +16,18 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from orfeon.io import limits
+from orfeon.io.directory import find_contents, read_directory
 from orfeon.io.errors import ModelFileError
 from orfeon.writing import atomic_write
 
 #: Entries of arrays begin at multiples of this many bytes: cache lines, and pages of any machine.
 ALIGNMENT = 64
-_LOCAL = struct.Struct("<4s5H3I2H")
-_LOCAL_SIGNATURE = b"PK\x03\x04"
+#: Bytes of the header of a member, and of what is added to it for a large one.
+_HEADER, _LARGE_HEADER = 30, 20
 #: The extra field by which zips are aligned elsewhere too.
 _PADDING = 0xD935
-_NAME = re.compile(r"model\.json|arrays/\d{5,6}\.npy|foreign/\d{5,6}\.skops")
-#: Bits that say how a member was compressed, or that its name is in UTF-8: they change nothing.
-_HARMLESS_BITS = 0x0800
+#: Bytes from which members have the larger fields.
+_LARGE = 1 << 30
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -76,8 +74,11 @@ def _write_members(file: BinaryIO, members: Sequence[Member]) -> None:
             info.create_system = 3  # whatever the machine: the same model is the same bytes
             info.external_attr = 0o644 << 16
             info.file_size = sum(len(memoryview(part)) for part in member.parts)
-            info.extra = _padding(file.tell() + _LOCAL.size + len(member.name))
-            with archive.open(info, "w") as writer:
+            # A little below the size at which zipfile itself would do so.
+            large = info.file_size >= _LARGE
+            header = _HEADER + len(member.name) + (_LARGE_HEADER if large else 0)
+            info.extra = _padding(file.tell() + header)
+            with archive.open(info, "w", force_zip64=large) as writer:
                 for part in member.parts:
                     writer.write(part)
 
@@ -154,64 +155,21 @@ def open_archive(path: str, *, memory_map: bool = False) -> Iterator[Archive]:
         Its members. Anything that is wrong with them, then or later, names the file.
     """
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ModelFileError("it is no regular file")
-            infos, directory = _directory(file)
+                raise ModelFileError("it is no regular file.")
+            listed, directory = read_directory(file, os.fstat(file.fileno()).st_size)
             memory = _mapped(file) if memory_map else _whole(file)
-            yield Archive(memory, _places(infos, directory, memory))
+            yield Archive(memory, find_contents(listed, directory, memory))
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
     except ModelFileError as error:
         raise ModelFileError(f"{path} cannot be loaded: {error}") from error
 
 
-def _directory(file: BinaryIO) -> tuple[list[zipfile.ZipInfo], int]:
-    """The members that the directory of a zip names, and where the directory begins."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            infos, start = archive.infolist(), archive.start_dir
-    except OSError:
-        raise
-    except Exception as error:  # whatever a broken zip leads to
-        raise ModelFileError(f"it is no model file, or was cut or changed ({error}).") from error
-    if len(infos) > limits.MAX_MEMBERS:
-        raise ModelFileError(f"it has {len(infos)} members; at most {limits.MAX_MEMBERS} may be.")
-    for info in infos:
-        if not _NAME.fullmatch(info.filename):
-            raise ModelFileError(f"it has a member {info.filename[:80]!r}; it is no model file.")
-        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
-            raise ModelFileError(
-                f"its member {info.filename} is compressed; model files are stored as they are."
-            )
-        if info.flag_bits & ~_HARMLESS_BITS:
-            raise ModelFileError(f"its member {info.filename} is encrypted or incomplete.")
-    if len({info.filename for info in infos}) < len(infos):
-        raise ModelFileError("it has several members of one name.")
-    return sorted(infos, key=lambda info: info.header_offset), start
-
-
-def _places(
-    infos: list[zipfile.ZipInfo], directory: int, memory: memoryview
-) -> dict[str, tuple[int, int]]:
-    """Where the contents of the members are: one after the other, before the directory."""
-    places = {}
-    free = 0
-    for info in infos:
-        begin = info.header_offset
-        if not free <= begin <= min(directory, len(memory)) - _LOCAL.size:
-            raise ModelFileError(f"its member {info.filename} overlaps another.")
-        signature, *_, n_name, n_extra = _LOCAL.unpack_from(memory, begin)
-        start = begin + _LOCAL.size + n_name + n_extra
-        end = start + info.file_size
-        if signature != _LOCAL_SIGNATURE or end > min(directory, len(memory)):
-            raise ModelFileError(f"its member {info.filename} is cut or changed.")
-        name = bytes(memory[begin + _LOCAL.size : begin + _LOCAL.size + n_name])
-        if name != info.filename.encode():
-            raise ModelFileError(f"its member {info.filename} has two names.")
-        places[info.filename] = (start, end)
-        free = end
-    return places
+def _at_once(path: str, flags: int) -> int:
+    """Open a file, and do not wait for somebody to write to it where it is a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _whole(file: BinaryIO) -> memoryview:

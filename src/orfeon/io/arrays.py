@@ -11,6 +11,7 @@ import binascii
 import io
 import math
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -143,6 +144,8 @@ class Shape(NamedTuple):
             )
         except (TypeError, ValueError) as error:
             raise ModelFileError(f"an array of shape {self.shape} cannot be: {error}") from error
+        if self.dtype.kind == "U":
+            _check_characters(array)
         if not array.dtype.isnative and self.dtype != NODE:
             return array.astype(array.dtype.newbyteorder("="))
         return array if array.flags.aligned else array.copy(order=self.order)
@@ -172,6 +175,13 @@ def _dtype_of(name: Any) -> np.dtype[Any]:
     if not allowed:
         raise ModelFileError(f"the kind {name!r} of an array is not allowed.")
     return dtype
+
+
+def _check_characters(array: npt.NDArray[Any]) -> None:
+    """Refuse numbers that are no characters: Python does not expect them."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    if flat.size and flat.view("<u4").max() > sys.maxunicode:
+        raise ModelFileError("an array of texts holds what is no character.")
 
 
 def entries_of(array: npt.NDArray[Any], shape: Shape) -> memoryview:

@@ -19,6 +19,9 @@ from orfeon.io.kinds import Kind, anything, either, integer, none
 
 Fields = dict[str, Any]
 
+#: Packages whose classes have theirs before their names.
+_OTHER_PACKAGES = ("imblearn", "sklearn")
+
 #: Parameters that must not be anything: a folder of pickles is no memory for a pipeline that came
 #: in a file, and nobody has as many processors.
 _PARAMETERS = {"memory": none, "n_jobs": either(none, integer(-(2**12), 2**12))}
@@ -71,7 +74,11 @@ class Entry:
     @functools.cached_property
     def kind(self) -> type[Any]:
         """The class itself."""
-        found: type[Any] = getattr(importlib.import_module(self.home), self.attribute or self.name)
+        try:
+            home = importlib.import_module(self.home)
+            found: type[Any] = getattr(home, self.attribute or self.name)
+        except ImportError as error:
+            raise ModelFileError(f"a {self.name} needs another package: {error}.") from error
         return found
 
     @functools.cached_property
@@ -186,13 +193,22 @@ class Entry:
 @functools.cache
 def entries() -> Mapping[str, Entry]:
     """Every class that model files know, by name."""
-    from orfeon.io import estimator_classes, part_classes, rule_classes, scikit_learn_classes
+    from orfeon.io import (
+        combination_class,
+        estimator_classes,
+        part_classes,
+        rule_classes,
+        sampler_classes,
+        scikit_learn_classes,
+    )
 
     known: dict[str, Entry] = {}
     for entry in (
+        *combination_class.entries(),
         *estimator_classes.entries(),
         *part_classes.entries(),
         *rule_classes.entries(),
+        *sampler_classes.entries(),
         *scikit_learn_classes.entries(),
     ):
         assert entry.name not in known, entry.name
@@ -233,6 +249,7 @@ def entry_of(thing: Any) -> Entry | None:
         A subclass of a class that is known is not.
     """
     kind = type(thing)
-    prefix = "sklearn." if kind.__module__.startswith("sklearn.") else ""
+    package = kind.__module__.partition(".")[0]
+    prefix = f"{package}." if package in _OTHER_PACKAGES else ""
     entry = entries().get(f"{prefix}{kind.__name__}")
     return entry if entry is not None and entry.kind is kind else None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from orfeon.forest import Forest
+from orfeon.kernels.route import ALL_BRANCHES
 from orfeon.schema import MAX_CATEGORIES, Schema
 
 Fields = dict[str, Any]
@@ -106,6 +107,20 @@ def check_additive_model(fields: Fields) -> None:
     forest, start = fields["forest"], fields["start"]
     _require(forest.n_classes == 0, "its trees must say numbers.")
     _require(len(start) and len(forest) % len(start) == 0, "it has trees for some scores only.")
+    # Its scores are those of one leaf of each tree.
+    _require(not _parts_rows(forest), "its trees must not send rows down several branches.")
+
+
+def _parts_rows(forest: Forest) -> bool:
+    """Whether a node sends missing values, or a category, down all of its branches."""
+    inner = forest.n_children > 0
+    attribute = forest.attribute[inner]
+    width = np.where(attribute >= 0, forest.n_categories[np.maximum(attribute, 0)], 0)
+    first = np.where(width > 0, forest.threshold[inner], 0.0).astype(np.int64)
+    # Tables of nodes that were given up are still there; only those of nodes count.
+    entry = np.repeat(first - (np.cumsum(width) - width), width) + np.arange(width.sum())
+    tables = (forest.missing[inner], forest.branches[entry])
+    return any(bool((table == ALL_BRANCHES).any()) for table in tables)
 
 
 def check_problem_members(fields: Fields) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from orfeon.forest import Forest
+from orfeon.io import scikit_learn_trees as trees
+from orfeon.io.errors import ModelFileError
 from orfeon.io.limits import VERSION
-from orfeon.io.model_file import Path, read_parts
+from orfeon.io.model_file import Parts, Path, read_parts
 
 #: Items of a list that are shown.
 _MOST = 8
@@ -43,28 +46,69 @@ def describe(path: Path) -> dict[str, Any]:
     >>> inside["model"], inside["n_features"], inside["classes"], inside["n_trees"]
     ('StumpClassifier', 1, ['no', 'yes'], 1)
     """
-    content, objects, n_bytes = read_parts(path, memory_map=True)
+    parts = read_parts(path, memory_map=True)
+    try:
+        return _described(parts)
+    except Exception as error:  # whatever a forged file leads to that is consistent for all that
+        raise ModelFileError(f"{os.fspath(path)} cannot be described: {error}") from error
+
+
+def _described(parts: Parts) -> dict[str, Any]:
+    content, objects, n_bytes = parts
     model = objects[-1]
-    forests = [one for one in objects if isinstance(one, Forest)]
+    is_estimator = hasattr(model, "get_params")
+    grown = [found for one in objects for found in _trees_of(one)]
+    classes = Counter(one["class"] for one in content["objects"])
     return {
         "format_version": VERSION,
         "made_by": content["made_by"],
         "model": type(model).__name__,
         "parameters": _parameters(model),
-        "is_fitted": any(name.endswith("_") for name in vars(model)),
+        "is_fitted": _is_fitted(model),
         "n_features": getattr(model, "n_features_in_", None),
         "feature_names": _listed(getattr(model, "feature_names_in_", None)),
-        "classes": _listed(getattr(model, "classes_", None)),
+        "classes": _listed(getattr(model, "classes_" if is_estimator else "classes", None)),
         "n_members": _n_members(model),
-        "n_trees": sum(len(forest) for forest in forests),
-        "n_nodes": sum(len(forest.nodes) for forest in forests),
-        "max_depth": max((int(forest.depth.max()) for forest in forests), default=None),
-        "parts": dict(sorted(Counter(type(one).__name__ for one in objects).items())),
+        "n_trees": sum(one.n_trees for one in grown),
+        "n_nodes": sum(one.n_nodes for one in grown),
+        "max_depth": max((one.depth for one in grown), default=None),
+        "parts": dict(sorted(classes.items())),
         "n_arrays": len(content["arrays"]),
         "file_bytes": n_bytes,
         "preparation": content["preparation"],
         "about": content["about"],
     }
+
+
+class _Trees(NamedTuple):
+    """How many trees there are in some place, of ours or of scikit-learn's, and how large."""
+
+    n_trees: int
+    n_nodes: int
+    depth: int
+
+
+def _trees_of(thing: Any) -> list[_Trees]:
+    if isinstance(thing, Forest):
+        return [_Trees(len(thing), len(thing.nodes), int(thing.depth.max()))]
+    if isinstance(thing, list):  # trees of scikit-learn that were saved end to end
+        return [found for member in thing for found in _trees_of(member.tree_)]
+    if trees.TREE.holds(thing):
+        return [_Trees(1, int(thing.node_count), int(thing.max_depth))]
+    return []
+
+
+def _is_fitted(model: Any) -> bool:
+    """Whether it has learnt something; what is no estimator is made of nothing else."""
+    learnt = any(name.endswith("_") for name in vars(model))
+    return learnt or not hasattr(model, "get_params") or _last_is_fitted(model)
+
+
+def _last_is_fitted(model: Any) -> bool:
+    """Whether it is a pipeline whose last step is fitted: it has nothing else to tell by."""
+    steps = getattr(model, "steps", None) or [("", None)]
+    last = steps[-1][-1]
+    return hasattr(last, "get_params") and _is_fitted(last)
 
 
 def _parameters(model: Any) -> dict[str, str]:
@@ -103,6 +147,8 @@ def _n_members(model: Any) -> int | None:
     members = getattr(model, "members_", None)
     if members is None and hasattr(model, "ensemble_"):
         return _n_members(model.ensemble_)
+    if hasattr(getattr(model, "ensemble", None), "n_members"):  # what combine() gives
+        return int(model.ensemble.n_members)
     if members is None:
         members = getattr(model, "estimators_", None)
     return None if members is None else len(members)

@@ -73,13 +73,42 @@ def read_document(data: memoryview) -> dict[str, Any]:
     rest = data[found.end() :]
     if version < 1 or hashlib.sha256(rest).hexdigest().encode() != found[2]:
         raise ModelFileError("its description is not as it was written (the digest differs).")
+    text = b"{" + bytes(rest)
+    if text.count(b"[") + text.count(b"{") > limits.MAX_CONTAINERS:
+        raise ModelFileError("its description has too many lists and dicts.")
     try:
-        content = json.loads(b"{" + bytes(rest))
+        content = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError, MemoryError) as error:
         raise ModelFileError("its description is no JSON that can be read.") from error
     if type(content) is not dict or set(content) != _KEYS:
         raise ModelFileError("its description lacks a part, or has an unknown one.")
+    for name in ("about", "made_by", "preparation"):
+        _check_plain(content[name], name)
+    for name in ("made_by", "preparation"):
+        if type(content[name]) is not dict and (name, content[name]) != ("preparation", None):
+            raise ModelFileError(f"its {name} is no dict.")
     return content
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"{word} is no JSON")
+
+
+def _check_plain(value: Any, name: str) -> None:
+    """Refuse what :func:`plain_json` would not have given: those who read it need not look."""
+    layer = [value]
+    for _ in range(limits.MAX_DEPTH + 1):
+        if any(type(one) is float and not math.isfinite(one) for one in layer):
+            raise ModelFileError(f"its {name} has a number that is too large.")
+        held = [one.values() if type(one) is dict else one for one in layer if _is_container(one)]
+        layer = [one for inner in held for one in inner]
+        if not layer:
+            return
+    raise ModelFileError(f"its {name} has containers more than {limits.MAX_DEPTH} deep.")
+
+
+def _is_container(value: Any) -> bool:
+    return type(value) in (dict, list)
 
 
 def plain_json(value: Any, name: str, *, depth: int = 0) -> Any:

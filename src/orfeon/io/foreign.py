@@ -1,11 +1,28 @@
-"""Estimators of other packages, through skops: it loads the types it trusts, and no others."""
+"""Estimators of other packages, through skops: it loads the types it trusts, and no others.
+
+What it wrote is a zip within the zip. That too must hold what it says and no more.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import io
+import json
+import zipfile
 from typing import Any
 
+from orfeon.io import limits
 from orfeon.io.errors import ModelFileError
+
+#: What compiled code of scikit-learn reads without looking where it leads, and skops, or some
+#: releases of it, load all the same: children of trees, and where support vectors of a class begin.
+_UNCHECKED = (
+    "sklearn.tree._tree.",
+    "sklearn.ensemble._hist_gradient_boosting.",
+    "sklearn.neighbors._kd_tree.",
+    "sklearn.neighbors._ball_tree.",
+    *(f"sklearn.svm._classes.{name}" for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")),
+)
 
 
 def _skops(what: str) -> Any:
@@ -49,7 +66,50 @@ def written_by_skops(thing: Any, place: str) -> bytes:
         raise ModelFileError(
             f"{place}a {name} holds {', '.join(unknown)}, which skops would not load again."
         )
+    _check_zip(data)
     return data
+
+
+def _check_zip(data: bytes) -> None:
+    """Refuse what would grow when it is read, or hold what nobody looks at."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            infos = archive.infolist()
+            is_stored = all(info.compress_type == zipfile.ZIP_STORED for info in infos)
+            if not is_stored or sum(info.file_size for info in infos) > len(data):
+                raise ModelFileError("a foreign estimator in it is compressed, or overlaps itself.")
+            grown = sum(_unpacked(archive.read(info)) for info in infos)
+            if grown > limits.MAX_UNPACKED:
+                raise ModelFileError(f"a foreign estimator in it would grow to {grown} bytes.")
+            _check_types(json.loads(archive.read("schema.json")))
+    except ModelFileError:
+        raise
+    except Exception as error:  # whatever a broken zip leads to
+        raise ModelFileError(f"a foreign estimator in it is no zip: {error}") from error
+
+
+def _check_types(schema: Any) -> None:
+    """Refuse types whose contents nobody checks; names may be spelt in many ways in JSON text."""
+    waiting = [schema]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            name = f"{one.get('__module__')}.{one.get('__class__')}"
+            if name.startswith(_UNCHECKED):
+                raise ModelFileError(
+                    f"a foreign estimator in it is or has a {name[:80]}: what is "
+                    "in these is read by compiled code, and nobody checks it."
+                )
+        if isinstance(one, dict | list):
+            waiting += one.values() if isinstance(one, dict) else one
+
+
+def _unpacked(member: bytes) -> int:
+    """Bytes that a sparse table, which is a zip itself and may be compressed, says it has."""
+    if not member.startswith(b"PK"):
+        return 0
+    with zipfile.ZipFile(io.BytesIO(member)) as archive:
+        return sum(info.file_size for info in archive.infolist())
 
 
 def read_by_skops(data: bytes) -> Any:
@@ -66,6 +126,7 @@ def read_by_skops(data: bytes) -> Any:
         The same.
     """
     skops = _skops("it holds an estimator of another package")
+    _check_zip(data)
     try:
         return skops.loads(data, trusted=[])
     except Exception as error:

@@ -57,8 +57,10 @@ def number(low: float = -math.inf, high: float = math.inf) -> Kind:
     """A finite number in a range; NumPy's own kind too."""
 
     def holds(value: Any) -> bool:
-        is_number = type(value) in (int, float) or isinstance(value, np.floating)
-        return is_number and math.isfinite(value) and low <= value <= high
+        if type(value) is int:  # those beyond are no floats
+            return value.bit_length() < 1024 and low <= value <= high
+        is_number = type(value) is float or isinstance(value, np.floating)
+        return is_number and math.isfinite(value) and bool(low <= value <= high)
 
     return Kind(f"a finite number from {low} to {high}", holds)
 

@@ -7,8 +7,12 @@ VERSION = 1
 
 #: Arrays and other members of the zip.
 MAX_MEMBERS = 100_000
-#: Bytes of the JSON document: parsing takes some ten times as much memory.
+#: Bytes of the directory of the zip.
+MAX_DIRECTORY = 32 * 2**20
+#: Bytes of the JSON document, and lists and dicts in it: an empty one takes two bytes there and
+#: seventy in memory.
 MAX_DOCUMENT = 64 * 2**20
+MAX_CONTAINERS = 4_000_000
 #: Objects of all classes.
 MAX_OBJECTS = 1_000_000
 #: Lists within lists, and so on.
@@ -27,3 +31,5 @@ MAX_CHARACTERS = 2**20
 MAX_INTEGER_BITS = 4096
 #: Arrays up to this many bytes are in the document itself.
 SMALL_ARRAY = 512
+#: Bytes that sparse tables of foreign estimators may have, which skops compresses.
+MAX_UNPACKED = 2**28

@@ -128,7 +128,7 @@ def written(model: Any, preparation: Any = None, about: Any = None) -> tuple[byt
     return write_document(content), members
 
 
-def load(path: Path, *, memory_map: bool = False) -> Any:
+def load(path: Path, *, memory_map: bool = False, foreign: bool = True) -> Any:
     """Load a model from a file that :func:`save` wrote.
 
     Nothing in the file is code, and everything is checked before it is used: a file that was cut or
@@ -141,6 +141,9 @@ def load(path: Path, *, memory_map: bool = False) -> Any:
     memory_map : bool, default=False
         Whether arrays stay in the file, so that several processes share one copy of them. The file
         must not be changed in place then; to save another model under its name is safe.
+    foreign : bool, default=True
+        Whether estimators of other packages that skops saved may be in it. skops loads types that
+        it trusts; what is in them is not checked by orfeon. False refuses such files.
 
     Returns
     -------
@@ -161,17 +164,17 @@ def load(path: Path, *, memory_map: bool = False) -> Any:
     ...     orfeon.load(path).predict([[0.9]])
     array(['yes'], dtype='<U3')
     """
-    return read_model(path, memory_map=memory_map).model
+    return read_model(path, memory_map=memory_map, foreign=foreign).model
 
 
-def read_model(path: Path, *, memory_map: bool = False) -> ModelContent:
+def read_model(path: Path, *, memory_map: bool = False, foreign: bool = True) -> ModelContent:
     """Load all that a model file holds.
 
     Parameters
     ----------
     path : str or path
         The file.
-    memory_map : bool, default=False
+    memory_map, foreign : bool
         As in :func:`load`.
 
     Returns
@@ -190,7 +193,7 @@ def read_model(path: Path, *, memory_map: bool = False) -> ModelContent:
     >>> model, preparation, about
     (CARTRegressor(), None, {'error': 0.25})
     """
-    content, objects, _ = read_parts(path, memory_map=memory_map)
+    content, objects, _ = read_parts(path, memory_map=memory_map, foreign=foreign)
     return ModelContent(objects[-1], content["preparation"], content["about"])
 
 
@@ -212,14 +215,14 @@ class Parts(NamedTuple):
     n_bytes: int
 
 
-def read_parts(path: Path, *, memory_map: bool = False) -> Parts:
+def read_parts(path: Path, *, memory_map: bool = False, foreign: bool = True) -> Parts:
     """Read and check a model file, and build all that is in it.
 
     Parameters
     ----------
     path : str or path
         The file.
-    memory_map : bool, default=False
+    memory_map, foreign : bool
         As in :func:`load`.
 
     Returns
@@ -229,9 +232,8 @@ def read_parts(path: Path, *, memory_map: bool = False) -> Parts:
     """
     with open_archive(os.fspath(path), memory_map=memory_map) as archive:
         content = read_document(archive.contents(NAME))
-        preparation = content["preparation"]
-        if preparation is not None and type(preparation) is not dict:
-            raise ModelFileError("its preparation is no dict.")
+        if content["foreign"] and not foreign:
+            raise ModelFileError("it holds an estimator saved by skops; foreign=True takes it.")
         decoder = Decoder(
             _read_arrays(archive, content), _read_foreign(archive, content), archive.n_bytes
         )
@@ -317,8 +319,7 @@ def _hint(content: dict[str, Any]) -> str:
     """That the file was made by another orfeon, where it was: that may be the reason."""
     from orfeon import __version__
 
-    made_by = content["made_by"]
-    version = made_by.get("orfeon") if type(made_by) is dict else None
+    version = content["made_by"].get("orfeon")
     if type(version) is not str or version == __version__:
         return ""
     return f" It was made by orfeon {version[:40]}; this is {__version__}."

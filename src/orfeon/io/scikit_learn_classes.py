@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from orfeon.io import scikit_learn_forests as forests
 from orfeon.io import scikit_learn_trees as trees
 from orfeon.io.catalogue import Entry, Fields
-from orfeon.io.kinds import Kind, anything, every, whole
+from orfeon.io.kinds import Kind, anything, whole
+
+#: Functions that follow from other attributes, and what belongs to the process.
+_LEFT_OUT = frozenset({"f_", "_metadata_request", "_skl_callbacks"})
 
 _NAMES = "n_features_in_ feature_names_in_ _sklearn_output_config"
 
@@ -111,12 +115,21 @@ def _check_forest(fields: Fields) -> None:
             raise ValueError("estimators_ must be of n_features_in_ attributes.")
 
 
+def _packed_state(ensemble: Any) -> Fields:
+    """The attributes of an ensemble, its trees end to end where they are alike."""
+    kept = {name: value for name, value in vars(ensemble).items() if name not in _LEFT_OUT}
+    if "estimators_" in kept:
+        kept["estimators_"] = forests.packed(kept["estimators_"])
+    return kept
+
+
 _FINISH: dict[str, Callable[[Any], None]] = {"IsotonicRegression": _interpolate}
 
 
 def entries() -> Iterator[Entry]:
     """The estimators, with what is known of them."""
     yield trees.entry()
+    yield forests.entry()
     for name, (home, fitted) in _ESTIMATORS.items():
         names = f"{fitted} {_NAMES}".split()
         kinds: dict[str, Kind] = dict.fromkeys(names, anything)
@@ -125,7 +138,7 @@ def entries() -> Iterator[Entry]:
         if "tree_" in kinds:
             kinds["tree_"], check = trees.TREE, _check_tree
         if fitted.startswith(_FOREST):
-            kinds["estimators_"] = every(list, trees.ESTIMATOR, at_least=1)
+            kinds["estimators_"] = forests.MEMBERS
             check = _check_forest
         yield Entry(
             f"sklearn.{name}",
@@ -133,8 +146,9 @@ def entries() -> Iterator[Entry]:
             "state",
             kinds,
             optional=frozenset(names),
-            left_out=frozenset({"f_", "_metadata_request", "_skl_callbacks"}),
+            left_out=_LEFT_OUT,
             check=check,
+            take_apart=_packed_state if "estimators_" in kinds else None,
             finish=_FINISH.get(name),
             is_estimator=True,
             attribute=name,

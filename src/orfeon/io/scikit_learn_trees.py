@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from orfeon.io.catalogue import Entry, Fields
 from orfeon.io.kinds import Kind, array, whole
+
+Integers = npt.NDArray[np.int64]
 
 #: Columns of a node: the name there, and the kind here.
 _COLUMNS = {
@@ -34,20 +38,28 @@ ESTIMATOR = Kind(
 )
 
 
+TEMPLATE = Kind(
+    "a tree of scikit-learn without nodes",
+    lambda v: type(v).__name__ in _ESTIMATORS and not hasattr(v, "tree_"),
+)
+
+#: Arrays with an entry for each node.
+PER_NODE = (*_COLUMNS, "values")
+#: What a tree is made of, but for its depth.
+KINDS: dict[str, Kind] = {name: array(kind, 1) for name, kind in _COLUMNS.items()} | {
+    "n_features": whole(1, 2**31 - 1),
+    "n_classes": array("i8", 1, low=1),
+    "values": array("f8", 3, finite=True),
+}
+
+
 def entry() -> Entry:
     """What is known of the class."""
-    kinds: dict[str, Kind] = {name: array(kind, 1) for name, kind in _COLUMNS.items()}
-    kinds |= {
-        "n_features": whole(1, 2**31 - 1),
-        "n_classes": array("i8", 1, low=1),
-        "max_depth": whole(0),
-        "values": array("f8", 3, finite=True),
-    }
     return Entry(
         "sklearn.Tree",
         "sklearn.tree._tree",
         "call",
-        kinds,
+        KINDS | {"max_depth": whole(0)},
         check=check_tree,
         take_apart=take_apart,
         put_together=put_together,
@@ -100,22 +112,41 @@ def check_tree(fields: Fields) -> None:
     fields : dict
         As :func:`take_apart` gives them.
     """
+    check_nodes(fields, np.array([0, len(fields["left_child"])]))
+
+
+def check_nodes(fields: Fields, start: Integers) -> None:
+    """Raise ValueError when the nodes of some trees, end to end, do not make these trees.
+
+    Parameters
+    ----------
+    fields : dict
+        Columns and values of all nodes; children are numbered within their tree.
+    start : ndarray of shape (n_trees + 1,)
+        Where each tree begins.
+    """
     left, right = fields["left_child"], fields["right_child"]
     n_nodes = len(left)
-    if n_nodes < 1 or any(len(fields[name]) != n_nodes for name in (*_COLUMNS, "values")):
+    if any(len(fields[name]) != n_nodes for name in PER_NODE):
         raise ValueError("its arrays differ in length.")
+    sizes = np.diff(start)
+    if start[0] != 0 or start[-1] != n_nodes or (sizes < 1).any():
+        raise ValueError("trees must begin at 0, one after the other.")
     many = fields["n_classes"]
     if not len(many) or fields["values"].shape[1:] != (len(many), many.max()):
         raise ValueError("values must be those of all outputs and classes.")
-    at = np.arange(n_nodes)
     inner = left != -1
     if (right[~inner] != -1).any():
         raise ValueError("a leaf has a child.")
-    children = np.concatenate([left[inner], right[inner]])
-    parents = np.concatenate([at[inner], at[inner]])
-    if (children <= parents).any() or (children >= n_nodes).any():
+    first = np.repeat(start[:-1], sizes)[inner]
+    last = np.repeat(start[1:], sizes)[inner]
+    children = np.concatenate([left[inner] + first, right[inner] + first])
+    parents = np.tile(np.flatnonzero(inner), 2)
+    if (children <= parents).any() or (children >= np.tile(last, 2)).any():
         raise ValueError("a child is not after its parent, or out of bounds.")
-    if len(children) != n_nodes - 1 or len(np.unique(children)) != len(children):
+    n_parents = np.bincount(children, minlength=n_nodes)
+    n_parents[start[:-1]] += 1  # roots have none
+    if (n_parents != 1).any():
         raise ValueError("a node has not one parent.")
     tested = fields["feature"][inner]
     if (tested < 0).any() or (tested >= fields["n_features"]).any():
@@ -137,18 +168,45 @@ def put_together(fields: Fields) -> Any:
     sklearn.tree._tree.Tree
         The tree.
     """
+    (tree,) = build(fields, [0, len(fields["left_child"])], [fields["max_depth"]])
+    return tree
+
+
+def build(fields: Fields, start: Sequence[int], depths: Sequence[int]) -> Iterator[Any]:
+    """The trees of some arrays, end to end, which must have been checked.
+
+    Parameters
+    ----------
+    fields : dict
+        Columns and values of all nodes.
+    start : sequence of int
+        Where each tree begins, and the last one ends.
+    depths : sequence of int
+        The largest depth of each tree.
+
+    Yields
+    ------
+    sklearn.tree._tree.Tree
+        The trees.
+    """
     from sklearn.tree._tree import NODE_DTYPE, Tree
 
-    nodes = np.zeros(len(fields["left_child"]), NODE_DTYPE)
+    nodes = np.zeros(start[-1], NODE_DTYPE)
     for name in _COLUMNS:
         nodes[name] = fields[name]
-    tree = Tree(fields["n_features"], fields["n_classes"].astype(np.intp), len(fields["n_classes"]))
-    tree.__setstate__(
-        {
-            "max_depth": fields["max_depth"],
-            "node_count": len(nodes),
-            "nodes": nodes,
-            "values": np.ascontiguousarray(fields["values"]),
-        }
-    )
-    return tree
+    values = np.ascontiguousarray(fields["values"])
+    many = fields["n_classes"].astype(np.intp)
+    for begin, end, depth in zip(start[:-1], start[1:], depths, strict=True):
+        tree = Tree(fields["n_features"], many, len(many))
+        tree.__setstate__(
+            {
+                "max_depth": depth,
+                "node_count": end - begin,
+                "nodes": nodes[begin:end],
+                "values": values[begin:end],
+            }
+        )
+        # Paths are written into as much memory as the largest depth says.
+        if tree.compute_node_depths().max() - 1 != depth:
+            raise ValueError("max_depth is not that of its nodes.")
+        yield tree

@@ -41,7 +41,7 @@ class FriedmanBiasVariance:
     point_noise : ndarray of shape (n_points,)
         Error of the Bayes rule, min(f, 1 - f).
     stakes : ndarray of shape (n_points,)
-        |2 f - 1|: what a decision against the Bayes rule costs.
+        ``|2 f - 1|``: what a decision against the Bayes rule costs.
     boundary_error : ndarray of shape (n_points,)
         Share of the trainings whose decision is not that of the Bayes rule.
     normal_boundary_error : ndarray of shape (n_points,)
