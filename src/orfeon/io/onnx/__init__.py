@@ -1,0 +1,21 @@
+"""Models as ONNX files, for runtimes without Python: trees, their ensembles, what pruning left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orfeon._lazy import lazy_names
+
+_HOMES = {"NoOnnxFormError": "errors", "as_inputs": "exporting", "to_onnx": "exporting"}
+
+if TYPE_CHECKING:
+    from orfeon.io.onnx.errors import NoOnnxFormError
+    from orfeon.io.onnx.exporting import as_inputs, to_onnx
+
+__all__ = ["NoOnnxFormError", "as_inputs", "to_onnx"]
+
+__getattr__ = lazy_names(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return __all__

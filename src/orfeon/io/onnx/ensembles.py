@@ -1,0 +1,337 @@
+"""Trees, and ensembles of trees that vote or average, in ONNX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier
+
+from orfeon.combining.decider import Decider
+from orfeon.combining.supports import Average
+from orfeon.combining.votes import _TIED, WeightedVote
+from orfeon.ensembles.combination import COUNTS
+from orfeon.forest import Forest
+from orfeon.io.onnx.asking import Asking, one_hot
+from orfeon.io.onnx.decision import (
+    Decision,
+    column_sums,
+    divided,
+    first_of_greatest,
+    leaf_shares,
+    levelled,
+    member_numbers,
+    member_votes,
+    squeezed,
+)
+from orfeon.io.onnx.errors import NoOnnxFormError
+from orfeon.io.onnx.graph import DOUBLE, INT64
+from orfeon.members import CommitteeMembers
+
+Floats = npt.NDArray[np.float64]
+
+#: Sums of shares this close to 1 are 1 but for rounding.
+_NEARLY_ONE = 1e-9
+
+
+def forest_of(model: Any) -> Forest:
+    """The trees of an ensemble; refuses members of other kinds.
+
+    Parameters
+    ----------
+    model : Ensemble
+        A fitted ensemble.
+
+    Returns
+    -------
+    Forest
+        Its members.
+    """
+    if isinstance(model.members_, Forest):
+        return model.members_
+    inside = getattr(model.members_, "estimators", None)
+    kinds = sorted({type(one).__name__ for one in inside}) if inside else []
+    raise NoOnnxFormError(
+        f"{type(model).__name__} of {' and '.join(kinds) or 'these members'}",
+        "only trees of orfeon have one as members",
+        "train it with a tree of orfeon, such as CARTClassifier or CARTRegressor",
+    )
+
+
+def decide_tree(asking: Asking, forest: Forest, classes: npt.NDArray[Any] | None) -> Decision:
+    """The decision of a single tree.
+
+    Parameters
+    ----------
+    asking : Asking
+        The rows.
+    forest : Forest
+        The tree.
+    classes : ndarray or None
+        The classes; None in regression.
+
+    Returns
+    -------
+    Decision
+        The label of the leaf and its shares, or its mean.
+    """
+    if classes is None:
+        return decide_mean(asking, forest)
+    votes = member_votes(asking, forest)
+    shares = asking.ordered_row_sums(forest, leaf_shares(forest))
+    return Decision(classes, squeezed(asking.graph, votes()), shares, votes, 1)
+
+
+def decide_count(asking: Asking, forest: Forest, classes: npt.NDArray[Any]) -> Decision:
+    """The decision of an unweighted vote.
+
+    Parameters
+    ----------
+    asking : Asking
+        The rows.
+    forest : Forest
+        The voters.
+    classes : ndarray
+        The classes.
+
+    Returns
+    -------
+    Decision
+        The class of most votes, and the shares of votes.
+    """
+    shares = divided(asking.graph, asking.counts(forest), len(forest))
+    decided = first_of_greatest(asking.graph, shares)
+    return Decision(classes, decided, shares, member_votes(asking, forest), len(forest))
+
+
+def decide_shares(
+    asking: Asking, forest: Forest, classes: npt.NDArray[Any], value: Floats
+) -> Decision:
+    """The decision by the mean of class shares.
+
+    Parameters
+    ----------
+    asking : Asking
+        The rows.
+    forest : Forest
+        The members.
+    classes : ndarray
+        The classes.
+    value : ndarray of shape (n_nodes, n_classes)
+        Class shares of the nodes.
+
+    Returns
+    -------
+    Decision
+        The class of the greatest mean share, and the mean shares.
+    """
+    graph = asking.graph
+    shares = divided(graph, asking.ordered_row_sums(forest, value), len(forest))
+    votes = member_votes(asking, forest)
+    return Decision(classes, first_of_greatest(graph, shares), shares, votes, len(forest))
+
+
+def decide_mean(asking: Asking, forest: Forest) -> Decision:
+    """The mean of the trees' predictions.
+
+    Parameters
+    ----------
+    asking : Asking
+        The rows.
+    forest : Forest
+        Regression trees.
+
+    Returns
+    -------
+    Decision
+        The mean.
+    """
+    graph = asking.graph
+    total = asking.ordered_sum(forest, forest.value[:, 0])
+    mean = squeezed(graph, divided(graph, total, len(forest)))
+    return Decision(None, mean, None, member_numbers(asking, forest), len(forest))
+
+
+def decide_committees(asking: Asking, model: Any) -> Decision:
+    """The decision of committees, whose trees vote among themselves first.
+
+    Parameters
+    ----------
+    asking : Asking
+        The rows.
+    model : IGPCommitteesClassifier
+        The ensemble.
+
+    Returns
+    -------
+    Decision
+        By the votes of the committees, or by the mean of their shares of votes.
+    """
+    graph, committees = asking.graph, model.members_.committees
+    n_committees, n_classes = len(committees), model.members_.n_classes
+    sizes = np.array([len(committee) for committee in committees])
+    group = np.repeat(np.arange(n_committees), sizes)
+    counts = asking.grouped_counts(Forest.concatenate(list(committees)), group, n_committees)
+    shape = graph.constant(np.array([0, n_committees, n_classes]))
+    counts = graph.add("Reshape", counts, shape)
+    votes = graph.add("ArgMax", counts, axis=2, keepdims=0, select_last_index=0)
+    if model._simple_rule in COUNTS:
+        shares = divided(graph, count_codes(asking, votes, n_classes), n_committees)
+    elif model._simple_rule == "soft":
+        each = graph.add("Div", counts, graph.constant(sizes[:, None].astype(np.float64)))
+        shares = divided(graph, asking._last(each, 1, n_committees), n_committees)
+    else:
+        raise _rule_refused(model)
+    decided = first_of_greatest(graph, shares)
+    return Decision(model.classes_, decided, shares, lambda: votes, n_committees)
+
+
+def count_codes(asking: Asking, votes: str, n_classes: int) -> str:
+    """How often each class is voted for.
+
+    Parameters
+    ----------
+    asking : Asking
+        The rows.
+    votes : str
+        Codes of classes, of shape (n_rows, n_members).
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    str
+        Counts, of shape (n_rows, n_classes), whole numbers in doubles.
+    """
+    graph = asking.graph
+    raised = graph.add("Unsqueeze", votes, graph.constant(np.array([2])))
+    is_for = graph.add("Equal", raised, graph.constant(np.arange(n_classes, dtype=np.int64)))
+    ones = graph.add("Cast", is_for, to=DOUBLE)
+    return graph.add("ReduceSum", ones, graph.constant(np.array([1])), keepdims=0)
+
+
+def _rule_refused(model: Any) -> NoOnnxFormError:
+    plain = "majority" if is_classifier(model) else "mean"
+    return NoOnnxFormError(
+        f"combine={model.combine!r} of {type(model).__name__}",
+        "of the rules, the votes, the means and their weighted forms have one",
+        f'set_params(combine="{plain}") on the fitted model and export that, if it may decide so',
+    )
+
+
+# -- by the rules of orfeon.combining --------------------------------------------------------------
+
+
+def decide_voting(asking: Asking, model: Any) -> Decision:
+    """The decision of an ensemble of classifiers by its rule.
+
+    Parameters
+    ----------
+    asking : Asking
+        The rows.
+    model : ensemble
+        Fitted, with a parameter ``combine``.
+
+    Returns
+    -------
+    Decision
+        Its decision.
+    """
+    if isinstance(model.members_, CommitteeMembers):
+        return decide_committees(asking, model)
+    forest = forest_of(model)
+    if model._simple_rule in COUNTS:
+        return decide_count(asking, forest, model.classes_)
+    if model._simple_rule == "soft":
+        return decide_shares(asking, forest, model.classes_, leaf_shares(forest))
+    return decide_by_rule(asking, model, forest)
+
+
+def decide_averaging(asking: Asking, model: Any) -> Decision:
+    """The decision of an ensemble of regressors by its rule.
+
+    Parameters
+    ----------
+    asking : Asking
+        The rows.
+    model : ensemble
+        Fitted, with a parameter ``combine``.
+
+    Returns
+    -------
+    Decision
+        Its prediction.
+    """
+    forest = forest_of(model)
+    if model._simple_rule == "mean":
+        return decide_mean(asking, forest)
+    return decide_by_rule(asking, model, forest)
+
+
+def decide_by_rule(asking: Asking, model: Any, forest: Forest) -> Decision:
+    """The decision by a rule that is not the plain one.
+
+    Parameters
+    ----------
+    asking : Asking
+        The rows.
+    model : ensemble
+        Fitted, with a parameter ``combine``.
+    forest : Forest
+        Its members.
+
+    Returns
+    -------
+    Decision
+        Its decision.
+    """
+    decider: Decider = model.decider_
+    graph, weights = asking.graph, getattr(decider, "weights", None)
+    each = np.ones(len(forest)) if weights is None else np.asarray(weights, dtype=np.float64)
+    total = float(np.cumsum(each)[-1])
+    if type(decider) is Average and forest.n_classes == 0:
+        value = np.repeat(each, forest.n_nodes) * forest.value[:, 0]
+        mean = squeezed(graph, divided(graph, asking.ordered_sum(forest, value), total))
+        return Decision(None, mean, None, member_numbers(asking, forest), len(forest))
+    if type(decider) is Average:
+        value = np.repeat(each, forest.n_nodes)[:, None] * forest._shares()
+        means = divided(graph, asking.ordered_row_sums(forest, value), total)
+        shares = _concluded(asking, means, forest.n_classes)
+    elif type(decider) is WeightedVote:
+        shares = _weighted_shares(asking, forest, each)
+    else:
+        raise _rule_refused(model)
+    votes = member_votes(asking, forest)
+    decided = first_of_greatest(graph, shares)
+    return Decision(model.classes_, decided, shares, votes, len(forest))
+
+
+def _weighted_shares(asking: Asking, forest: Forest, weights: Floats) -> str:
+    """Shares of weighted votes; those of negative weight count for all the other classes."""
+    graph, n_classes = asking.graph, forest.n_classes
+    against = 0.0
+    for weight in weights[weights < 0].tolist():
+        against -= weight
+    sums = asking.ordered_row_sums(forest, one_hot(forest, weights))
+    raised = graph.add("Add", sums, graph.constant(np.array(against)))
+    votes = graph.add("Max", raised, graph.constant(np.array(0.0)))
+    shares = graph.add("Div", votes, column_sums(graph, votes, n_classes))
+    level = levelled(graph, shares, _TIED)
+    again = graph.add("Div", level, column_sums(graph, level, n_classes))
+    differs = graph.add("Cast", graph.add("Equal", level, shares), to=INT64)
+    untouched = graph.add("ReduceMin", differs, graph.constant(np.array([1])), keepdims=1)
+    same = graph.add("Equal", untouched, graph.constant(np.array(1)))
+    return _concluded(asking, graph.add("Where", same, level, again), n_classes)
+
+
+def _concluded(asking: Asking, values: str, n_classes: int) -> str:
+    """What is said for each class as shares that sum to 1."""
+    graph = asking.graph
+    sums = column_sums(graph, values, n_classes)
+    one = graph.constant(np.array(1.0))
+    gap = graph.add("Abs", graph.add("Sub", sums, one))
+    is_one = graph.add("LessOrEqual", gap, graph.constant(np.array(_NEARLY_ONE)))
+    shares = graph.add("Div", values, graph.add("Where", is_one, one, sums))
+    unknown = graph.add("IsNaN", shares)
+    return graph.add("Where", unknown, graph.constant(np.array(1.0 / n_classes)), shares)

@@ -1,0 +1,66 @@
+"""What cannot be said in ONNX, and the package that may be missing."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any
+
+from orfeon.errors import UserError
+
+
+class NoOnnxFormError(UserError):
+    """A model, or a part of it, that ONNX's operators cannot say exactly.
+
+    Parameters
+    ----------
+    part : str
+        What cannot be exported.
+    reason : str
+        Why, a clause.
+    instead : str
+        What can be done instead, a clause.
+
+    Examples
+    --------
+    >>> from orfeon.io.onnx.errors import NoOnnxFormError
+    >>> raise NoOnnxFormError("StackingClassifier", "its members are any models", "export each")
+    Traceback (most recent call last):
+    ...
+    orfeon.io.onnx.errors.NoOnnxFormError: StackingClassifier has no ONNX form: its members are any
+    models; export each.
+    """
+
+    def __init__(self, part: str, reason: str, instead: str) -> None:
+        super().__init__(f"{part} has no ONNX form: {reason}; {instead}.")
+        self.part, self.reason, self.instead = part, reason, instead
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.part, self.reason, self.instead)  # processes hand errors on
+
+
+def load_onnx(module: str = "onnx") -> Any:
+    """The package that writes ONNX files, or an error that says how to get it.
+
+    Parameters
+    ----------
+    module : str, default="onnx"
+        The package, or a module of it.
+
+    Returns
+    -------
+    module
+        It.
+
+    Examples
+    --------
+    >>> from orfeon.io.onnx.errors import load_onnx
+    >>> load_onnx("onnx.helper").__name__
+    'onnx.helper'
+    """
+    if importlib.util.find_spec("onnx") is None:
+        raise ImportError(
+            "to_onnx writes files with the package onnx, which is not installed: "
+            'pip install "orfeon[onnx]".'
+        )
+    return importlib.import_module(module)

@@ -1,0 +1,441 @@
+"""Fitted models as ONNX files that decide as they do."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.forest import Forest
+from orfeon.io.onnx.asking import Asking
+from orfeon.io.onnx.decision import Decision
+from orfeon.io.onnx.errors import NoOnnxFormError, load_onnx
+from orfeon.io.onnx.graph import Graph
+from orfeon.io.onnx.rows import MATRIX, add_rows, decoded_inputs, input_names
+from orfeon.schema import Schema
+from orfeon.wording import nearest_names
+
+Missing = Literal["auto", "never"]
+
+#: Outputs of classifiers and of regressors; those that are given when none are asked for.
+OUTPUTS = {
+    True: ("label", "probabilities", "votes"),
+    False: ("prediction", "predictions"),
+}
+_PLAIN = {True: ("label", "probabilities"), False: ("prediction",)}
+
+
+def to_onnx(
+    model: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    outputs: Sequence[str] | None = None,
+    missing: Missing = "auto",
+) -> Any:
+    """A fitted model as an ONNX file, which decides as the model does to the last vote.
+
+    Parameters
+    ----------
+    model : estimator or Forest
+        A tree of orfeon; an ensemble or a booster of such trees, pruned or not; a tree, a forest,
+        a bag of trees or an AdaBoost of trees of scikit-learn; what :func:`orfeon.prune` left of
+        one of these. Others are refused with the reason, and with what can be done instead.
+    path : path-like, optional
+        Where the file is written, as a whole or not at all.
+    outputs : sequence of str, optional
+        What the file gives. Of a classifier "label", "probabilities" and "votes", the index into
+        ``classes_`` that each member votes for; the first two by default. Of a regressor
+        "prediction" and "predictions", those of each member; the first by default.
+    missing : {"auto", "never"}, default="auto"
+        With "auto" missing values go where the trees send them, and trees that send one down all
+        their branches, such as those of :class:`orfeon.C45Classifier`, are refused. With "never"
+        these are taken too: you promise that nothing is missing and that no category is new, and
+        nothing in the file tells if it is so.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The model. It needs onnx, ``pip install "orfeon[onnx]"``; to run it, a runtime that has
+        the operators of ``ai.onnx.ml`` 5, such as onnxruntime 1.22 and later.
+
+    Raises
+    ------
+    NoOnnxFormError
+        Where a model, or a part of it, has no exact form in ONNX's operators.
+
+    See Also
+    --------
+    orfeon.io.onnx.as_inputs : Rows as the inputs of an exported model.
+
+    Notes
+    -----
+    Where all attributes are numbers there is one input, ``X``, of doubles and of shape (n_rows,
+    n_attributes); give doubles, and NaN for a missing value. Where some attributes have words as
+    categories, each attribute is an input of its own, of shape (n_rows, 1) and with its own name:
+    strings where it has words, else doubles. Words that training did not see, the empty one among
+    them, count as missing. Truth values are 0 and 1.
+
+    Sums are added up tree after tree, as the model itself does, so that votes, sums and labels are
+    equal to the last bit, whatever the runtime does in parallel. Only the logistic function, the
+    softmax and the hyperbolic tangent, by which some boosters make probabilities of their sums,
+    are the runtime's own; these may differ in the last digits.
+
+    Unlike the model, the file does not refuse infinite numbers; they are compared as they are.
+
+    Examples
+    --------
+    A forest of scikit-learn, pruned and exported:
+
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from orfeon import prune, to_onnx
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(200, random_state=0)
+    >>> forest = RandomForestClassifier(50, random_state=0).fit(X, y)
+    >>> small = prune(forest, X, y, keep=0.2)
+    >>> exported = to_onnx(small)
+
+    It votes as before:
+
+    >>> from onnxruntime import InferenceSession
+    >>> session = InferenceSession(exported.SerializeToString())
+    >>> label, probabilities = session.run(None, {"X": X})
+    >>> bool((label == small.predict(X)).all()), probabilities.shape
+    (True, (200, 3))
+    """
+    if missing not in ("auto", "never"):
+        raise ValueError(f'missing={missing!r} is not allowed; use "auto" or "never".')
+    load_onnx()
+    graph = Graph()
+    inner = unwrapped(model)
+    schema, of_scikit_learn = _schema_of(inner)
+    rows = add_rows(graph, schema, in_single_precision=of_scikit_learn)
+    asking = Asking(graph, rows, missing == "auto")
+    decision = decide(asking, model)
+    _check_outputs(outputs, decision, model)
+    _give(graph, decision, outputs, taken=input_names(schema))
+    made = graph.model(type(model).__name__, _about(model, schema, decision))
+    if path is not None:
+        from orfeon.writing import atomic_write
+
+        with atomic_write(path) as file:
+            file.write(made.SerializeToString())
+    return made
+
+
+def as_inputs(model: Any, X: Any) -> dict[str, npt.NDArray[Any]]:
+    """Rows as the inputs of an exported model, by name, for the ``run`` of a runtime.
+
+    Parameters
+    ----------
+    model : estimator or Forest
+        The model that was exported.
+    X : array or data frame of shape (n_rows, n_attributes)
+        Rows, as its ``predict`` takes them.
+
+    Returns
+    -------
+    dict of str to ndarray
+        One matrix of doubles, or each attribute as a column of doubles or of strings.
+
+    Examples
+    --------
+    >>> from onnxruntime import InferenceSession
+    >>> from orfeon import CARTClassifier, to_onnx
+    >>> from orfeon.io.onnx import as_inputs
+    >>> X = [["red", 1.5], ["blue", 2.0], [None, 0.5], ["red", 0.0]]
+    >>> tree = CARTClassifier().fit(X, ["yes", "no", "no", "yes"])
+    >>> session = InferenceSession(to_onnx(tree).SerializeToString())
+    >>> session.run(["label"], as_inputs(tree, [["red", 7.0], ["green", None]]))
+    [array(['yes', 'no'], dtype=object)]
+    """
+    inner = unwrapped(model)
+    schema, of_scikit_learn = _schema_of(inner)
+    if of_scikit_learn or isinstance(inner, Forest):
+        return {MATRIX: np.ascontiguousarray(X, dtype=np.float64)}
+    return decoded_inputs(schema, inner._encode(X))
+
+
+def unwrapped(model: Any) -> Any:
+    """The estimator that reads the rows, inside those that only wrap it.
+
+    Parameters
+    ----------
+    model : estimator
+        Any.
+
+    Returns
+    -------
+    estimator
+        The one inside, or itself.
+
+    Examples
+    --------
+    >>> from orfeon import CostSensitiveClassifier
+    >>> from orfeon.io.onnx.exporting import unwrapped
+    >>> unwrapped(CostSensitiveClassifier().fit([[0.0], [1.0]], [0, 1]))
+    CARTClassifier()
+    """
+    from orfeon.imbalance.cost_classifier import CostClassifier
+    from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
+    from orfeon.ordering.pruned_base import PrunedEnsemble
+
+    if isinstance(model, PrunedEnsemble):
+        check_is_fitted(model, "ensemble_")
+        return unwrapped(model.ensemble_)
+    if isinstance(model, CostClassifier | CombinedMultipleModels):
+        check_is_fitted(model, "estimator_")
+        return unwrapped(model.estimator_)
+    if isinstance(model, FrozenEstimator):
+        return unwrapped(model.estimator)
+    if isinstance(model, Pipeline):
+        return unwrapped(_only_step(model))
+    return model
+
+
+def _only_step(pipeline: Pipeline) -> Any:
+    steps = [(name, step) for name, step in pipeline.steps if step not in (None, "passthrough")]
+    if len(steps) == 1:
+        return steps[0][1]
+    name, step = steps[0]
+    raise NoOnnxFormError(
+        f"a Pipeline with the step {name!r}, {type(step).__name__},",
+        "orfeon exports models and not the steps before them",
+        "export its last step, pipeline[-1], and give the file rows that went through "
+        "pipeline[:-1]; or convert the steps with skl2onnx and merge the two",
+    )
+
+
+def _schema_of(inner: Any) -> tuple[Schema, bool]:
+    """The attributes of an estimator, and whether it is one of scikit-learn."""
+    if isinstance(inner, Forest):
+        if (inner.n_categories > 0).any():
+            raise NoOnnxFormError(
+                "a Forest with categories", "it does not know their names",
+                "export the estimator that it belongs to",
+            )  # fmt: skip
+        return Schema.ordered(inner.n_attributes), False
+    if isinstance(inner, type) or not hasattr(inner, "fit"):
+        given = f"the class {inner.__name__}" if isinstance(inner, type) else repr(inner)[:80]
+        raise TypeError(f"model is {given}; to_onnx takes a fitted estimator, or a Forest.")
+    check_is_fitted(inner)
+    known = getattr(inner, "schema_", None)
+    if isinstance(known, Schema):
+        return known, False
+    if hasattr(inner, "n_features_in_"):
+        names = getattr(inner, "feature_names_in_", None)
+        return Schema.ordered(inner.n_features_in_, names), True
+    raise refusal(inner)
+
+
+def decide(asking: Asking, model: Any) -> Decision:
+    """The decision of a model, added to a graph.
+
+    Parameters
+    ----------
+    asking : Asking
+        The graph and its rows.
+    model : estimator or Forest
+        Fitted.
+
+    Returns
+    -------
+    Decision
+        What it decides.
+    """
+    from orfeon.imbalance import CostSensitiveClassifier, CostThresholdClassifier
+    from orfeon.io.onnx.boosting import decide_by_costs
+    from orfeon.io.onnx.ensembles import decide_count, decide_mean
+    from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
+    from orfeon.ordering.pruned_base import PrunedEnsemble
+
+    if isinstance(model, Pipeline):
+        return decide(asking, _only_step(model))
+    if isinstance(model, FrozenEstimator):
+        return decide(asking, model.estimator)
+    if isinstance(model, PrunedEnsemble):
+        return _decide_pruned(asking, model)
+    if isinstance(model, CostThresholdClassifier):
+        return decide_by_costs(asking, model, decide(asking, model.estimator_))
+    if isinstance(model, CostSensitiveClassifier | CombinedMultipleModels):
+        return decide(asking, model.estimator_)
+    if isinstance(model, Forest):
+        codes = np.arange(model.n_classes)
+        return decide_count(asking, model, codes) if len(codes) else decide_mean(asking, model)
+    return _decide_own(asking, model)
+
+
+def _decide_pruned(asking: Asking, model: Any) -> Decision:
+    if not model.order_.has_own_weights:
+        return decide(asking, model.ensemble_)
+    from orfeon.io.onnx.boosting import decide_by_weights
+    from orfeon.io.onnx.ensembles import forest_of
+
+    weights = model.order_.member_weights[: len(model.kept_)]
+    if hasattr(model.ensemble_, "members_"):
+        return decide_by_weights(asking, forest_of(model.ensemble_), weights, model.classes_)
+    return _decide_scikit_learn(asking, model.ensemble_, weights)
+
+
+def _decide_own(asking: Asking, model: Any) -> Decision:
+    """The decision of a tree or an ensemble of orfeon, or else of scikit-learn."""
+    from orfeon.boosting.deciding import WeightedMedianMixin, WeightedVoteMixin
+    from orfeon.boosting.filtering import FilterBoostClassifier
+    from orfeon.boosting.gradient_base import GradientBoosting
+    from orfeon.ensembles.voting import AveragingRegressorMixin, VotingClassifierMixin
+    from orfeon.io.onnx import boosting, ensembles
+    from orfeon.trees.base import BaseTree
+
+    if type(model).__module__.startswith("orfeon.perceptrons"):
+        raise refusal(model)  # boosted or not
+    if isinstance(model, BaseTree):
+        return ensembles.decide_tree(asking, model.forest_, getattr(model, "classes_", None))
+    kinds = [
+        (FilterBoostClassifier, boosting.decide_filtered),
+        (GradientBoosting, boosting.decide_gradient),
+        (WeightedVoteMixin, boosting.decide_weighted),
+        (WeightedMedianMixin, boosting.decide_median),
+        (VotingClassifierMixin, ensembles.decide_voting),
+        (AveragingRegressorMixin, ensembles.decide_averaging),
+    ]
+    for kind, how in kinds:
+        if isinstance(model, kind):
+            return how(asking, model)
+    return _decide_scikit_learn(asking, model)
+
+
+def _decide_scikit_learn(asking: Asking, model: Any, weights: Any = None) -> Decision:
+    from orfeon.io.onnx.scikit_learn import KINDS, decide_scikit_learn
+
+    if not isinstance(model, KINDS):
+        raise refusal(model)
+    return decide_scikit_learn(asking, model, weights)
+
+
+def refusal(model: Any) -> NoOnnxFormError:
+    """Why a model is not exported, and what can be done instead.
+
+    Parameters
+    ----------
+    model : object
+        Anything that is not exported.
+
+    Returns
+    -------
+    NoOnnxFormError
+        The error to raise.
+
+    Examples
+    --------
+    >>> from orfeon import ParallelPerceptronClassifier
+    >>> from orfeon.io.onnx.exporting import refusal
+    >>> print(refusal(ParallelPerceptronClassifier()))
+    ParallelPerceptronClassifier has no ONNX form: it is not made of trees; distil it into one with
+    CombinedMultipleModels, or save it with orfeon.save.
+    """
+    name, where = type(model).__name__, type(model).__module__
+    if hasattr(model, "best_estimator_"):
+        return NoOnnxFormError(name, "it is a search", "export its best_estimator_")
+    if where.startswith("orfeon.combining"):
+        return NoOnnxFormError(
+            name, "models that combine others of any kind are not exported",
+            "export the members that are trees on their own, or save it with orfeon.save",
+        )  # fmt: skip
+    if where.startswith("orfeon."):
+        distil = "distil it into one with CombinedMultipleModels, or "
+        instead = f"{distil if is_classifier(model) else ''}save it with orfeon.save"
+        return NoOnnxFormError(name, "it is not made of trees", instead)
+    return NoOnnxFormError(
+        name, "orfeon exports its own trees and ensembles, and trees, forests, bags of trees and "
+        "AdaBoost of scikit-learn",
+        "convert others with skl2onnx",
+    )  # fmt: skip
+
+
+# -- outputs ---------------------------------------------------------------------------------------
+
+
+def _check_outputs(outputs: Sequence[str] | None, decision: Decision, model: Any) -> None:
+    if outputs is None:
+        return
+    allowed = OUTPUTS[decision.classes is not None]
+    if isinstance(outputs, str) or not len(outputs):
+        raise ValueError(f"outputs={outputs!r} is not allowed; give a list of {list(allowed)}.")
+    for name in outputs:
+        if name not in allowed:
+            near = nearest_names(name, allowed)
+            raise ValueError(f"outputs has {name!r}{near}; allowed are {list(allowed)}.")
+    if len(set(outputs)) < len(outputs):
+        raise ValueError(f"outputs={list(outputs)} names one of them twice.")
+    if allowed[-1] in outputs and decision.members is None:
+        raise ValueError(
+            f"outputs has {allowed[-1]!r}, and the members of {type(model).__name__} have none, "
+            "each on its own."
+        )
+
+
+def _give(
+    graph: Graph, decision: Decision, outputs: Sequence[str] | None, taken: Sequence[str]
+) -> None:
+    """Declare the outputs; one whose name an attribute has gets underscores before it."""
+    has_classes = decision.classes is not None
+    for name in _PLAIN[has_classes] if outputs is None else outputs:
+        free = name
+        while free in taken:
+            free = f"_{free}"
+        if name in ("votes", "predictions"):
+            assert decision.members is not None
+            kind = np.int64 if has_classes else np.float64
+            graph.give(free, decision.members(), kind, [decision.n_members])
+        elif name == "probabilities":
+            assert decision.shares is not None
+            assert decision.classes is not None
+            graph.give(free, decision.shares, np.float64, [len(decision.classes)])
+        elif name == "prediction":
+            graph.give(free, decision.decided, np.float64, [])
+        else:
+            classes = _class_tensor(decision.classes)
+            label = graph.add("Gather", graph.constant(classes), decision.decided, axis=0)
+            graph.give(free, label, classes.dtype, [])
+
+
+def _class_tensor(classes: Any) -> npt.NDArray[Any]:
+    """The classes as a tensor can hold them."""
+    found = np.asarray(classes)
+    kind = found.dtype.kind
+    if kind in "iu":
+        if found.max() > np.iinfo(np.int64).max:
+            raise NoOnnxFormError(
+                f"a model of the class {found.max()}",
+                "whole numbers of a file have 63 bits and a sign",
+                "make the classes strings and train again",
+            )
+        return found.astype(np.int64)
+    if kind == "f":
+        return found.astype(np.float64)
+    if kind == "b":
+        return found
+    if all(isinstance(label, str) for label in found.tolist()):
+        return found.astype(object)
+    raise NoOnnxFormError(
+        f"a model of the classes {found.tolist()}", "a tensor holds numbers or strings",
+        "make all of them strings and train again",
+    )  # fmt: skip
+
+
+def _about(model: Any, schema: Schema, decision: Decision) -> dict[str, str]:
+    """What else a reader of the file may want to know."""
+    about = {"estimator": type(model).__name__}
+    names = [schema.name(j) for j in range(schema.n_attributes)]
+    about["attributes"] = json.dumps(names, ensure_ascii=False)
+    if decision.classes is not None:
+        classes = np.asarray(decision.classes).tolist()
+        about["classes"] = json.dumps(classes, ensure_ascii=False, default=str)
+    return about

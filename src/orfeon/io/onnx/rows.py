@@ -1,0 +1,178 @@
+"""From what a runtime is given to the encoded rows that trees ask: numbers, codes, NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.io.onnx.errors import NoOnnxFormError
+from orfeon.io.onnx.graph import DOUBLE, FLOAT, ML, ROWS, Graph
+from orfeon.schema import Categories, Schema
+
+#: The name of the input where there is only one.
+MATRIX = "X"
+
+
+def input_names(schema: Schema) -> list[str]:
+    """Names of the inputs of a model: one matrix, or each attribute where some have words.
+
+    Parameters
+    ----------
+    schema : Schema
+        The attributes.
+
+    Returns
+    -------
+    list of str
+        Names.
+
+    Examples
+    --------
+    >>> from orfeon.io.onnx.rows import input_names
+    >>> from orfeon.schema import Schema
+    >>> input_names(Schema.ordered(3)), input_names(Schema((None, ("a", "b")), ("size", "kind")))
+    (['X'], ['size', 'kind'])
+    """
+    if not any(_has_words(categories) for categories in schema.categories):
+        return [MATRIX]
+    names = [schema.name(j) for j in range(schema.n_attributes)]
+    odd = [name for name in names if not name or name.startswith("/")]
+    if odd:
+        raise NoOnnxFormError(
+            f"the attribute {odd[0]!r}",
+            "inputs have the names of attributes, which must not be empty or begin with a slash",
+            "rename the column and train again",
+        )
+    return names
+
+
+def _has_words(categories: Categories) -> bool:
+    return categories is not None and any(isinstance(c, str) for c in categories)
+
+
+def decoded_inputs(schema: Schema, encoded: npt.NDArray[np.float64]) -> dict[str, Any]:
+    """Encoded rows as the inputs of an export.
+
+    Parameters
+    ----------
+    schema : Schema
+        The attributes.
+    encoded : ndarray of shape (n_rows, n_attributes)
+        Encoded rows.
+
+    Returns
+    -------
+    dict of str to ndarray
+        The inputs by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.io.onnx.rows import decoded_inputs
+    >>> from orfeon.schema import Schema
+    >>> schema = Schema((None, ("a", "b")), ("size", "kind"))
+    >>> decoded_inputs(schema, np.array([[1.5, 1.0], [2.5, np.nan]]))["kind"].tolist()
+    [['b'], ['']]
+    """
+    columns = [_decoded(encoded[:, j], c) for j, c in enumerate(schema.categories)]
+    if any(_has_words(categories) for categories in schema.categories):
+        return dict(zip(input_names(schema), columns, strict=True))
+    return {MATRIX: np.ascontiguousarray(np.hstack(columns), dtype=np.float64)}
+
+
+def _decoded(codes: npt.NDArray[np.float64], categories: Categories) -> npt.NDArray[Any]:
+    if categories is None:
+        return codes[:, None]
+    place = np.nan_to_num(codes, nan=-1.0).astype(np.int64)
+    if not _has_words(categories):
+        return np.array([*categories, np.nan], dtype=np.float64)[place][:, None]
+    nothing = ""
+    while nothing in categories:  # a word that training did not see is a missing one
+        nothing += "?"
+    return np.array([*categories, nothing], dtype=object)[place][:, None]
+
+
+def add_rows(graph: Graph, schema: Schema, *, in_single_precision: bool = False) -> str:
+    """Declare the inputs, and encode them.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    schema : Schema
+        The attributes.
+    in_single_precision : bool, default=False
+        Whether numbers are rounded to single precision before they are compared, as scikit-learn's
+        trees do.
+
+    Returns
+    -------
+    str
+        Name of the encoded rows, of shape (n_rows, n_attributes).
+
+    Examples
+    --------
+    >>> from orfeon.io.onnx.graph import Graph
+    >>> from orfeon.io.onnx.rows import add_rows
+    >>> from orfeon.schema import Schema
+    >>> add_rows(Graph(), Schema.ordered(3))
+    'X'
+    """
+    names = input_names(schema)
+    if names == [MATRIX] and not any(_has_words(c) for c in schema.categories):
+        rows = graph.take(MATRIX, np.float64, [ROWS, schema.n_attributes])
+        if not schema.all_ordered:
+            columns = [
+                graph.add("Gather", rows, graph.constant(np.array([j])), axis=1)
+                for j in range(schema.n_attributes)
+            ]
+            rows = _joined(graph, _encoded(graph, columns, schema))
+    else:
+        kinds = [object if _has_words(c) else np.float64 for c in schema.categories]
+        given = zip(names, kinds, strict=True)
+        columns = [graph.take(name, kind, [ROWS, 1]) for name, kind in given]
+        rows = _joined(graph, _encoded(graph, columns, schema))
+    if in_single_precision:
+        rows = graph.add("Cast", graph.add("Cast", rows, to=FLOAT), to=DOUBLE)
+    return rows
+
+
+def _encoded(graph: Graph, columns: list[str], schema: Schema) -> list[str]:
+    return [
+        column if categories is None else _code(graph, column, categories, schema.name(j))
+        for j, (column, categories) in enumerate(zip(columns, schema.categories, strict=True))
+    ]
+
+
+def _joined(graph: Graph, columns: Iterable[str]) -> str:
+    parts = list(columns)
+    return parts[0] if len(parts) == 1 else graph.add("Concat", *parts, axis=1)
+
+
+def _code(graph: Graph, column: str, categories: Categories, name: str) -> str:
+    """Codes of categories; NaN for all that training did not see, missing values among them."""
+    assert categories is not None
+    are_words = {isinstance(c, str) for c in categories}
+    if len(are_words) == 2:
+        raise NoOnnxFormError(
+            f"the attribute {name!r}",
+            "its categories are both words and numbers, and a tensor holds one kind",
+            "make all of them words and train again",
+        )
+    if not categories:  # nothing was ever seen: all is missing
+        return graph.add("Mul", column, graph.constant(np.array(np.nan)))
+    if len({isinstance(c, bool) for c in categories}) == 2:
+        raise NoOnnxFormError(
+            f"the attribute {name!r}",
+            "its categories are both truth values and numbers, which are the same to a tensor",
+            "make all of them words and train again",
+        )
+    keys = np.array(categories, dtype=object if are_words == {True} else np.float64)
+    return graph.add(
+        "LabelEncoder", column, domain=ML, keys_tensor=keys,
+        values_tensor=np.arange(len(categories), dtype=np.float64),
+        default_tensor=np.array([np.nan]),
+    )  # fmt: skip

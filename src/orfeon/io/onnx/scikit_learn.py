@@ -1,0 +1,212 @@
+"""Trees of scikit-learn, alone or in forests, bags and AdaBoost, in ONNX.
+
+scikit-learn's trees compare numbers in single precision with thresholds in double precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import BaseDecisionTree
+
+from orfeon.forest import NODE, Forest
+from orfeon.io.onnx.asking import Asking
+from orfeon.io.onnx.boosting import decide_by_weights
+from orfeon.io.onnx.decision import (
+    Decision,
+    column_sums,
+    divided,
+    first_of_greatest,
+    member_votes,
+    squeezed,
+)
+from orfeon.io.onnx.ensembles import decide_mean, decide_shares
+from orfeon.io.onnx.errors import NoOnnxFormError
+from orfeon.io.onnx.graph import INT64
+
+FORESTS = (
+    RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor,
+)  # fmt: skip
+BAGS = (BaggingClassifier, BaggingRegressor)
+#: What is taken of scikit-learn.
+KINDS = (BaseDecisionTree, *FORESTS, *BAGS, AdaBoostClassifier)
+
+
+def tree_as_forest(
+    fitted: Any,
+    n_classes: int,
+    codes: npt.NDArray[np.int64] | None,
+    n_attributes: int,
+    columns: npt.NDArray[np.int64] | None = None,
+) -> Forest:
+    """A tree of scikit-learn as a forest of one.
+
+    Parameters
+    ----------
+    fitted : DecisionTreeClassifier, DecisionTreeRegressor or one of their kin
+        A fitted tree of one output.
+    n_classes : int
+        Number of classes of the whole, 0 in regression.
+    codes : ndarray or None
+        Which of them each class of the tree is.
+    n_attributes : int
+        Number of attributes of the whole.
+    columns : ndarray, optional
+        The attributes that the tree was given; all by default.
+
+    Returns
+    -------
+    Forest
+        The tree; children of a node are adjacent in it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from orfeon.io.onnx.scikit_learn import tree_as_forest
+    >>> tree = DecisionTreeClassifier(random_state=0).fit([[0.0], [1.0]], [0, 1])
+    >>> forest = tree_as_forest(tree, 2, np.array([0, 1]), 1)
+    >>> forest.votes(np.array([[0.4], [0.6]]))
+    array([[0, 1]], dtype=int32)
+    """
+    tree = fitted.tree_
+    inner = np.flatnonzero(tree.children_left >= 0)
+    place = np.zeros(tree.node_count, np.int64)
+    place[tree.children_left[inner]] = 1 + 2 * np.arange(len(inner))
+    place[tree.children_right[inner]] = 2 + 2 * np.arange(len(inner))
+    nodes = np.zeros(tree.node_count, NODE)
+    nodes["threshold"], nodes["first_child"] = np.inf, np.arange(tree.node_count)
+    at = place[inner]
+    attribute = tree.feature[inner]
+    nodes["attribute"][at] = attribute if columns is None else columns[attribute]
+    nodes["threshold"][at] = tree.threshold[inner]
+    nodes["first_child"][at] = place[tree.children_left[inner]]
+    n_children = np.zeros(tree.node_count, np.uint16)
+    n_children[at] = 2
+    missing = np.zeros(tree.node_count, np.uint16)
+    missing[at] = 1 - tree.missing_go_to_left[inner].astype(np.uint16)
+    value = np.zeros((tree.node_count, n_classes or 1))
+    given = tree.value[:, 0]
+    value[place[:, None], np.zeros(1, np.int64) if codes is None else codes] = given
+    label = np.zeros(0 if codes is None else tree.node_count, np.int32)
+    if codes is not None:
+        label[place] = codes[given.argmax(axis=1)]
+    return Forest(
+        np.array([0, tree.node_count]), nodes, n_children, missing, label, value, n_classes,
+        np.zeros(n_attributes, np.int64),
+    )  # fmt: skip
+
+
+def _check_one_output(model: Any, trees: Sequence[Any]) -> None:
+    for tree in trees:
+        if not isinstance(tree, BaseDecisionTree):
+            raise NoOnnxFormError(
+                f"{type(model).__name__} of {type(tree).__name__}",
+                "of scikit-learn's members only its trees have one",
+                "export it with skl2onnx, or train it with DecisionTreeClassifier or "
+                "DecisionTreeRegressor",
+            )
+        if tree.n_outputs_ > 1:
+            raise NoOnnxFormError(
+                f"{type(model).__name__} of {tree.n_outputs_} outputs",
+                "orfeon's exports have one output",
+                "train a model for each",
+            )
+
+
+def scikit_learn_forest(model: Any) -> Forest:
+    """The trees of a model of scikit-learn.
+
+    Parameters
+    ----------
+    model : tree or ensemble of trees
+        Fitted.
+
+    Returns
+    -------
+    Forest
+        All of them; class codes are those of the model.
+    """
+    trees = [model] if isinstance(model, BaseDecisionTree) else list(model.estimators_)
+    _check_one_output(model, trees)
+    n_classes = len(model.classes_) if is_classifier(model) else 0
+    every = [None] * len(trees)
+    columns = model.estimators_features_ if isinstance(model, BAGS) else every
+    made = []
+    for tree, mine in zip(trees, columns, strict=True):
+        codes = None
+        if n_classes:
+            known = np.asarray(tree.classes_)
+            codes = np.searchsorted(model.classes_, known)
+            if isinstance(model, (*FORESTS, *BAGS)):  # their trees were fitted to codes
+                codes = known.astype(np.int64)
+        made.append(tree_as_forest(tree, n_classes, codes, model.n_features_in_, mine))
+    return Forest.concatenate(made)
+
+
+def decide_scikit_learn(
+    asking: Asking, model: Any, weights: npt.NDArray[np.float64] | None = None
+) -> Decision:
+    """The decision of a tree, or an ensemble of trees, of scikit-learn.
+
+    Parameters
+    ----------
+    asking : Asking
+        The rows, in single precision.
+    model : tree or ensemble of trees
+        Fitted.
+    weights : ndarray of shape (n_trees,), optional
+        Weights of the members' votes by a rule of ordering, which then decide.
+
+    Returns
+    -------
+    Decision
+        Its decision.
+    """
+    forest = scikit_learn_forest(model)
+    if weights is not None:
+        return decide_by_weights(asking, forest, weights, model.classes_)
+    if not is_classifier(model):
+        return decide_mean(asking, forest)
+    if isinstance(model, AdaBoostClassifier):
+        return _decide_adaboost(asking, model, forest)
+    return decide_shares(asking, forest, model.classes_, forest.value)
+
+
+def _decide_adaboost(asking: Asking, model: Any, forest: Forest) -> Decision:
+    """The decision of SAMME: members speak for their class, and a little against the others."""
+    graph, n_classes = asking.graph, len(model.classes_)
+    weights = np.asarray(model.estimator_weights_[: len(forest)], dtype=np.float64)
+    if n_classes == 1:
+        raise NoOnnxFormError(
+            "AdaBoostClassifier of one class", "it decides nothing", "export a tree of it"
+        )
+    each = np.repeat(weights, forest.n_nodes)[:, None]
+    is_own = forest.label[:, None] == np.arange(n_classes)
+    value = np.where(is_own, each, -1 / (n_classes - 1) * each)
+    sums = asking.ordered_row_sums(forest, value)
+    scores = divided(graph, sums, float(model.estimator_weights_.sum()))
+    votes = member_votes(asking, forest)
+    if n_classes == 2:
+        scores = graph.add("Mul", scores, graph.constant(np.array([-1.0, 1.0])))
+        score = column_sums(graph, scores, 2)
+        above = graph.add("Greater", score, graph.constant(np.array(0.0)))
+        decided = squeezed(graph, graph.add("Cast", above, to=INT64))
+        both = graph.add("Concat", graph.add("Neg", score), score, axis=1)
+        shares = graph.add("Softmax", divided(graph, both, 2.0), axis=1)
+        return Decision(model.classes_, decided, shares, votes, len(forest))
+    shares = graph.add("Softmax", divided(graph, scores, n_classes - 1), axis=1)
+    return Decision(model.classes_, first_of_greatest(graph, scores), shares, votes, len(forest))
