@@ -1,0 +1,28 @@
+"""Answering requests for predictions over HTTP: a model file becomes a small scoring service.
+
+The command ``orfeon serve`` starts it; :func:`create_app` makes the application for those who have
+a server of their own. Both need the extra: ``pip install "orfeon[serve]"``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orfeon._lazy import lazy_names
+
+_HOMES = {
+    "Limits": "orfeon.serving.limits",
+    "create_app": "orfeon.serving.application",
+}
+
+__all__ = ["Limits", "create_app"]
+
+if TYPE_CHECKING:
+    from orfeon.serving.application import create_app
+    from orfeon.serving.limits import Limits
+
+__getattr__ = lazy_names(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,95 @@
+"""Requests that are refused: what clients are told, in one form for all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+#: Letters of a name or a value that are shown to a client.
+_SHOWN = 60
+
+
+class RequestError(Exception):
+    """A request that is refused.
+
+    Parameters
+    ----------
+    status : int
+        Status of the answer: 4xx, the client can do something; 5xx, it cannot.
+    kind : str
+        A word for programs.
+    message : str
+        A sentence for people.
+    row : int, optional
+        The row that is not as it must be, counted from 0.
+    column : str, optional
+        The column.
+    headers : sequence of tuple, optional
+        Further headers of the answer.
+
+    Examples
+    --------
+    >>> from orfeon.serving.errors import RequestError
+    >>> RequestError(422, "wrong_value", "That is no number.", row=3).document()
+    {'error': {'kind': 'wrong_value', 'message': 'That is no number.',
+               'where': {'row': 3, 'column': None}}}
+    """
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        message: str,
+        *,
+        row: int | None = None,
+        column: str | None = None,
+        headers: Sequence[tuple[bytes, bytes]] = (),
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.message = message
+        self.row = row
+        self.column = column
+        self.headers = tuple(headers)
+
+    def document(self) -> dict[str, Any]:
+        """What the client is told."""
+        where = None
+        if self.row is not None or self.column is not None:
+            where = {"row": self.row, "column": self.column}
+        return {"error": {"kind": self.kind, "message": self.message, "where": where}}
+
+    def body(self) -> bytes:
+        """What the client is told, as JSON."""
+        return json.dumps(self.document()).encode("ascii")
+
+
+def shown(value: Any) -> str:
+    """A value of a request as a message shows it, however long it is.
+
+    Parameters
+    ----------
+    value : object
+        Any value of a JSON document.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from orfeon.serving.errors import shown
+    >>> shown("abc"), shown([1, 2]), shown(True)
+    ("'abc'", 'a list', 'true')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    for kind, word in ((dict, "an object"), (list, "a list"), (type(None), "null")):
+        if isinstance(value, kind):
+            return word
+    if isinstance(value, int) and value.bit_length() > 200:
+        return "a number of many digits"
+    text = repr(value[: _SHOWN + 1]) if isinstance(value, str) else repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
