@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import settings
+from tests import warming
 
 from orfeon.datasets import make_friedman1, make_waveform
 
@@ -16,6 +19,39 @@ from orfeon.datasets import make_friedman1, make_waveform
 settings.register_profile("fixed", derandomize=True)
 settings.register_profile("search", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of a parallel run whether kernels are to be compiled: all act alike."""
+    node.workerinput["cold"] = warming.is_cold()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Compile the kernels of a long run once, not once per worker."""
+    # What was collected stays: the garbage collector need not look at it again and again.
+    gc.collect()
+    gc.freeze()
+    worker = _worker(session)
+    if worker.get("cold") and len(session.items) >= warming.LONG_RUN:
+        warming.warm_up_together(_number(worker), worker["workercount"], worker["testrunuid"])
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Leave nothing of the warm-up behind."""
+    worker = _worker(session)
+    if worker.get("cold"):
+        warming.leave(_number(worker), worker["testrunuid"])
+
+
+def _worker(session: pytest.Session) -> dict[str, Any]:
+    """What a worker of a parallel run was told; nothing in a run of one process."""
+    return getattr(session.config, "workerinput", {})
+
+
+def _number(worker: dict[str, Any]) -> int:
+    return int(worker["workerid"].removeprefix("gw"))
+
 
 Problem = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 

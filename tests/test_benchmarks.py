@@ -88,7 +88,18 @@ def test_garbage_collection_is_off_during_a_timing_and_on_again_after_an_error()
         interleave([Contender("a", work, warm_up=lambda: None)])
     assert seen == [False]
     assert gc.isenabled()
+
+
+def test_objects_are_frozen_during_a_comparison_and_stay_so_only_if_they_were():
+    seen = []
+    contender = Contender("a", lambda: seen.append(gc.get_freeze_count()), warm_up=lambda: None)
+    gc.unfreeze()
+    interleave([contender], rounds=1)
     assert gc.get_freeze_count() == 0
+    gc.freeze()
+    interleave([contender], rounds=1)
+    assert gc.get_freeze_count() > 0
+    assert min(seen) > 0
 
 
 def test_thread_pools_are_held_to_one_thread():

@@ -79,7 +79,9 @@ def test_training_errors_of_switching_are_near_those_of_theory(told):
 
 
 def test_all_pictures_of_the_guide_are_made_and_are_small(told):
-    linked = set(re.findall(r"\(images/(\w+\.png)\)", (ROOT / "docs/inspection.md").read_text()))
+    linked = set(
+        re.findall(r"\(../images/(\w+\.png)\)", (ROOT / "docs/guide/inspection.md").read_text())
+    )
     made = {path.name: path for path in told[1].iterdir()}
     assert linked - set(made) == {"cover_mosaic.png"}
     assert set(made) <= linked

@@ -97,6 +97,7 @@ _HOMES = {
     "save": "orfeon.io",
     "search_exhaustive": "orfeon.ordering",
     "search_genetic": "orfeon.ordering",
+    "to_onnx": "orfeon.io.onnx",
 }
 
 if TYPE_CHECKING:
@@ -163,6 +164,7 @@ if TYPE_CHECKING:
     from orfeon.imbalance import BorderSelection as BorderSelection
     from orfeon.imbalance import WeightedDistanceEditing as WeightedDistanceEditing
     from orfeon.io import load, save
+    from orfeon.io.onnx import to_onnx
     from orfeon.ordering import (
         CombinedMultipleModels,
         PrunedClassifier,
@@ -279,6 +281,7 @@ __all__ = [
     "save",
     "search_exhaustive",
     "search_genetic",
+    "to_onnx",
 ]
 
 

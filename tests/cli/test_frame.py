@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import re
 import signal
@@ -326,3 +327,15 @@ def test_standard_output_may_be_closed_or_speak_ascii_only():
             text=True,
         )
         assert (closed.returncode, closed.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(("options", "told"), [([], True), (["--quiet"], False)])
+def test_quiet_commands_do_not_tell_of_kernels(options, told, monkeypatch, caplog):
+    def run(given):
+        logging.getLogger("orfeon").warning("compiling kernels")
+        return 0
+
+    monkeypatch.setattr("orfeon.cli.warmup.run", run)
+    assert main(["warmup", *options]) == 0
+    assert ("compiling kernels" in caplog.text) == told
+    assert logging.getLogger("orfeon").level == logging.NOTSET

@@ -30,6 +30,8 @@ def test_what_is_saved_is_what_prune_gives(place, homes, new_homes, tmp_path):
     assert np.array_equal(small.model.predict_proba(X_new), expected.predict_proba(X_new))
     assert small.preparation == saved.preparation
     assert small.about["method"] == "bagging"
+    assert "training" in saved.about  # errors of all members, which those that stay do not have
+    assert "training" not in small.about
     assert small.about["pruned"] == {
         "from": "bag.orfeon", "rule": "complementarity", "keep": 5, "on": "examples",
     }  # fmt: skip

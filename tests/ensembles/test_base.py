@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import re
 
@@ -54,11 +55,11 @@ def test_a_clone_has_the_same_parameters_and_gives_the_same_model(ensemble):
 @pytest.mark.parametrize("name", ENSEMBLES)
 def test_the_documentation_names_every_parameter(name):
     cls = getattr(orfeon, name)
-    text = cls.__doc__
+    text = inspect.cleandoc(cls.__doc__)  # Python 3.13 keeps no indentation
     assert "<" not in re.sub(r">>>.*|<=|<-", "", text), "a shared text was not filled in"
     parameters = text.split("Parameters\n")[1].split("Attributes\n")[0]
     for parameter in cls().get_params(deep=False):
-        assert re.search(rf"^    (\w+, )*{parameter}(, \w+)* :", parameters, re.M), parameter
+        assert re.search(rf"^(\w+, )*{parameter}(, \w+)* :", parameters, re.M), parameter
 
 
 @pytest.mark.parametrize("name", ENSEMBLES)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import _thread
 import math
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -235,6 +237,15 @@ def test_progress_counts_subsets(capsys, monkeypatch):
     assert lines[-1].startswith("Exhaustive search  16384/16384 [####################] 100%")
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C is heard, also where the tests were started in the background, deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_interrupt_ends_a_long_search(n_jobs):
     votes, y = draw(np.random.default_rng(11), 38, 200, 3, 0.4)
@@ -246,6 +257,7 @@ def test_an_interrupt_ends_a_long_search(n_jobs):
     timer.join()
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_threads_do_not_go_on_after_an_interrupt(monkeypatch):
     n_calls = 0
 

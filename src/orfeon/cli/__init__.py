@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 
 from orfeon import __version__
@@ -25,7 +27,9 @@ COMMANDS = {
     "study": "compare methods on your data, prune the best, write a report",
     "fit": "train one method on a table and save the model",
     "predict": "apply a saved model to new rows",
+    "serve": "answer requests for predictions over HTTP",
     "prune": "keep only the members of a saved ensemble that matter",
+    "export": "write a saved model as an ONNX file",
     "inspect": "say what is in a model, a data file or a results store",
     "reproduce": "run a published table's protocol, our figures beside theirs",
     "datasets": "list, describe and fetch named data sets",
@@ -94,7 +98,21 @@ def _run(arguments: Sequence[str]) -> int:
     if module is None:
         parser.print_help(sys.stderr)
         return 2
-    return int(module.run(options))
+    with _notes(silent=getattr(options, "quiet", False)):
+        return int(module.run(options))
+
+
+@contextmanager
+def _notes(*, silent: bool) -> Iterator[None]:
+    """Keep quiet about kernels that are compiled, where that was asked for."""
+    logger = logging.getLogger("orfeon")
+    before = logger.level
+    if silent:
+        logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

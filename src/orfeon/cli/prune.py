@@ -36,6 +36,8 @@ orfeon prune bag.orfeon train.csv --keep 21 --test test.csv -o small.orfeon
 orfeon prune bag.orfeon train.csv --rule complementarity --keep auto -o auto.orfeon
 """
 
+#: Facts of a file that are no longer true of what is left of its model.
+_OF_THE_WHOLE = ("training", "seconds")
 #: Rows that are predicted to measure the speed.
 _TIMED_ROWS = 1000
 _TIMES = 3
@@ -116,8 +118,7 @@ def run(options: argparse.Namespace) -> int:
         seconds = time.perf_counter() - start
         display.advance(1, f"ordered by {rule}")
         display.running(["saving and measuring"])
-        about = {**saved.about, "pruned": {"from": saved.path.name, "rule": rule,
-                                           "keep": options.keep, "on": options.on}}  # fmt: skip
+        about = _about(saved, rule, options)
         orfeon.save(smaller, options.output, preparation=saved.preparation, about=about)
         display.advance(1)
         test = None if options.test is None else _labelled(saved, options.test, options.target)
@@ -173,6 +174,13 @@ def _pruned(saved: SavedModel, X: Any, y: Any, rule: str, options: argparse.Name
         raise
     except (ValueError, TypeError) as error:
         raise UserError(f"{saved.path} cannot be pruned: {error}") from error
+
+
+def _about(saved: SavedModel, rule: str, options: argparse.Namespace) -> dict[str, Any]:
+    """What is known of the smaller model: not the errors and the time of the whole one."""
+    known = {name: fact for name, fact in saved.about.items() if name not in _OF_THE_WHOLE}
+    how = {"rule": rule, "keep": options.keep, "on": options.on}
+    return {**known, "pruned": {"from": saved.path.name, **how}}
 
 
 def _measured(

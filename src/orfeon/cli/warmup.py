@@ -34,7 +34,7 @@ for this machine's processor and this release of orfeon.
 _EXAMPLES = """\
 orfeon warmup                             what most tables need, a minute or two
 orfeon warmup --family trees,ensembles    only these
-orfeon warmup --family all                also for tables of more than 65,536 rows
+orfeon warmup --family all                also for tables of more than 65,535 rows
 NUMBA_CACHE_DIR=/srv/kernels orfeon warmup --json
 """
 
@@ -139,7 +139,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--family", type=names, metavar="A,B",
         help=f"families of methods, among {', '.join(FAMILIES)}, or all; default: all but large, "
-        "which is for tables of more than 65,536 rows",
+        "which is for tables of more than 65,535 rows",
     )  # fmt: skip
     add_output_options(parser)
 

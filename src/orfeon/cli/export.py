@@ -1,0 +1,210 @@
+"""The command ``orfeon export``: a saved model as an ONNX file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orfeon.cli import options as types
+from orfeon.cli.output import print_json, print_table, say
+from orfeon.cli.parser import command_parser
+from orfeon.cli.saved_models import SavedModel, read_saved
+from orfeon.cli.tables import read_pieces
+from orfeon.errors import UserError
+from orfeon.wording import size_text, some_of
+
+_DESCRIPTION = """\
+Writes a saved model as an ONNX file, for programs in other languages and machines without Python.
+The file decides as the model does, to the last vote: trees and ensembles of trees, whole or
+pruned, boosted or not. Models of other kinds are refused, with the reason.
+
+A model of numbers takes one matrix of doubles, X. Where attributes have words as categories, each
+attribute is an input of its own, a column of strings or of doubles. The command prints the inputs
+and what they must hold: the ONNX file does not read dates, and does not know which rare
+categories were gathered.
+
+With --check the file is run by onnxruntime on the rows of a table, and every prediction is
+compared with the model's own.
+"""
+
+_EXAMPLES = """\
+orfeon fit waveform -o model.orfeon
+orfeon export model.orfeon model.onnx
+orfeon export model.orfeon model.onnx --check waveform:100000
+orfeon export model.orfeon votes.onnx --outputs label,votes --missing never
+"""
+
+
+#: ONNX's word for strings, and the input of a model of numbers.
+STRING, MATRIX = 8, "X"
+
+
+def add_parser(subparsers: Any) -> None:
+    """Say what the command takes.
+
+    Parameters
+    ----------
+    subparsers : argparse's subparsers
+        To add the command to.
+    """
+    parser = command_parser(
+        subparsers, "export", "write a saved model as an ONNX file", _DESCRIPTION, _EXAMPLES
+    )
+    parser.add_argument("model", type=types.existing_file, metavar="MODEL", help="a model file")
+    parser.add_argument(
+        "output", type=types.output_file, metavar="FILE", help="the ONNX file to write"
+    )
+    parser.add_argument(
+        "--outputs", type=types.names, metavar="NAMES",
+        help="what the file gives: label, probabilities and votes of a classifier (default: the "
+        "first two), prediction and predictions of a regressor (default: the first)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--missing", choices=["auto", "never"], default="auto",
+        help="never: values are never missing and categories never new, so that trees of C4.5 "
+        "can be exported; default: auto",
+    )  # fmt: skip
+    parser.add_argument(
+        "--check", metavar="DATA", help="rows to compare on: a file or the name of a data set"
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    types.add_output_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Export, compare, and tell what the inputs are.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        What was given.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    types.check_output(options.output, force=options.force)
+    saved = read_saved(options.model)
+    exported = _exported(saved, options)
+    content = exported.SerializeToString()
+    checked = None
+    if options.check is not None:
+        checked = _compare(saved, content, options.check)
+    from orfeon.writing import atomic_write
+
+    with atomic_write(options.output) as file:
+        file.write(content)
+    _tell(options, saved, exported, len(content), checked)
+    return 0
+
+
+def _exported(saved: SavedModel, options: argparse.Namespace) -> Any:
+    from orfeon.io.onnx import to_onnx
+
+    try:
+        return to_onnx(saved.model, outputs=options.outputs, missing=options.missing)
+    except (UserError, ValueError, ImportError) as error:
+        raise UserError(f"{saved.path} cannot be exported: {error}") from error
+
+
+def _compare(saved: SavedModel, content: bytes, data: str) -> int:
+    """Compare the file's predictions with the model's, and count the rows."""
+    from orfeon.io.onnx import as_inputs
+
+    try:
+        from onnxruntime import InferenceSession
+    except ImportError as error:
+        raise UserError(
+            "--check runs the file with onnxruntime, which is not installed: "
+            "pip install onnxruntime, or leave it out."
+        ) from error
+    session = InferenceSession(content, providers=["CPUExecutionProvider"])
+    names = [one.name for one in session.get_outputs()]
+    wanted = "label" if saved.task == "classification" else "prediction"
+    found = [name for name in names if name.lstrip("_") == wanted]
+    if not found:
+        raise UserError(f"--check compares {wanted!r}, which is not among --outputs; add it.")
+    n_rows = 0
+    for frame, _ in read_pieces(data, frozenset(_words(saved))):
+        if not len(frame):
+            continue
+        X = saved.attributes(frame)
+        (said,) = session.run(found, as_inputs(saved.model, X))
+        differ = np.flatnonzero(np.asarray(said) != np.asarray(saved.model.predict(X)))
+        if len(differ):
+            raise UserError(
+                f"--check: {len(differ)} of {len(frame)} predictions differ, the first in row "
+                f"{n_rows + int(differ[0]) + 1} of {data}; nothing was written."
+            )
+        n_rows += len(frame)
+    return n_rows
+
+
+def _words(saved: SavedModel) -> set[str]:
+    if saved.preparation is None:
+        return set()
+    return {plan.name for plan in saved.preparation.columns_used if plan.kind == "category"}
+
+
+def _inputs(saved: SavedModel, exported: Any) -> list[dict[str, str]]:
+    """The inputs: name, what a runtime calls their type, and what they hold."""
+    holds = _what_attributes_hold(saved)
+    made = []
+    for one in exported.graph.input:
+        tensor = one.type.tensor_type
+        kind = "string" if tensor.elem_type == STRING else "double"
+        width = tensor.shape.dim[1].dim_value
+        text = holds.get(one.name, "numbers; NaN where missing")
+        if one.name == MATRIX and width == len(holds):
+            dates = [f"{name} is {what}" for name, what in holds.items() if "date" in what]
+            text = "; ".join([f"columns {some_of(holds, 8)}; NaN where missing", *dates])
+        made.append({"name": one.name, "type": f"{kind} (n, {width})", "holds": text})
+    return made
+
+
+def _what_attributes_hold(saved: SavedModel) -> dict[str, str]:
+    """What each attribute of a model with a preparation must hold."""
+    if saved.preparation is None:
+        return {}
+    holds = {}
+    for plan in saved.preparation.columns_used:
+        for attribute, part in zip(plan.attributes, plan.parts or ("",), strict=False):
+            if plan.kind == "date":
+                unit = "days since 1970" if part == "days" else part
+                holds[attribute] = f"the {unit} of the date {plan.name!r}"
+            elif plan.kind == "category":
+                others = f"; all others as {plan.levels[-1]!r}" if plan.has_other else ""
+                holds[attribute] = f"{some_of(map(repr, plan.levels), 5)}{others}; '' where missing"
+            else:
+                holds[attribute] = "numbers; NaN where missing"
+    return holds
+
+
+def _tell(
+    options: argparse.Namespace, saved: SavedModel, exported: Any, n_bytes: int, checked: int | None
+) -> None:
+    output: Path = options.output
+    inputs = _inputs(saved, exported)
+    outputs = [one.name for one in exported.graph.output]
+    if options.json:
+        print_json(
+            {
+                "model": str(saved.path),
+                "output": str(output),
+                "bytes": n_bytes,
+                "inputs": inputs,
+                "outputs": outputs,
+                "rows_checked": checked,
+            }
+        )
+        return
+    print_table(["input", "type", "holds"], [list(one.values()) for one in inputs])
+    compared = "" if checked is None else f" {checked:,} rows predicted alike."
+    say(
+        f"{output} written, {size_text(n_bytes)}; it gives {', '.join(outputs)}.{compared}",
+        quiet=options.quiet,
+    )

@@ -1,0 +1,203 @@
+"""``orfeon serve``: starts when all is ready, tells who can reach it, ends as it is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from orfeon.cli import main
+from orfeon.cli.serve import _address, _warn_of_strangers
+from orfeon.serving import process
+
+
+class Running:
+    """The command in a process of its own, until it listens."""
+
+    def __init__(self, model: Path, *more: str) -> None:
+        command = [sys.executable, "-m", "orfeon", "serve", str(model), "--port", "0", *more]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.lines: list[str] = []
+
+    def __enter__(self) -> Running:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.append(line)
+            if found := re.search(r"served at (http://\S+)", line):
+                self.address = found.group(1)
+                return self
+        raise AssertionError("".join(self.lines))
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+
+    def ask(self, path: str, body: bytes | None = None) -> object:
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self.address + path, body, headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def end(self, number: int) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(30)
+        self.lines += self.process.stderr.readlines()
+        return code
+
+
+@pytest.fixture(scope="module")
+def row(place) -> bytes:
+    row = {"size": 50.0, "rooms": 2, "code": "01", "built": "1990-01-05", "price": 150}
+    return json.dumps({"rows": [row]}).encode()
+
+
+def test_two_workers_share_a_port_and_end_well(place, row, tmp_path):
+    model = Path(shutil.copy(place / "bag.orfeon", tmp_path))
+    with Running(model, "--workers", "2", "--early-decision") as running:
+        answer = running.ask("/predict", row)
+        assert answer["predictions"][0] in ("cheap", "dear")
+        assert 1 <= answer["n_asked"][0] <= 15
+        content = model.read_bytes()
+        model.write_bytes(b"")  # whoever writes into the file takes nothing from those who serve it
+        assert all(running.ask("/predict", row) == answer for _ in range(4))
+        model.write_bytes(content)
+        pids = set()
+        until = time.monotonic() + 60
+        while len(pids) < 2 and time.monotonic() < until:
+            pids.add(running.ask("/health")["pid"])
+        assert len(pids) == 2
+        assert running.process.pid not in pids
+        # A worker that dies takes nobody with it, and another one comes.
+        os.kill(min(pids), signal.SIGKILL)
+        found: set[int] = set()
+        while not found - pids and time.monotonic() < until + 60:
+            time.sleep(0.3)
+            found.add(running.ask("/health")["pid"])
+        assert found - pids
+        assert found & pids == {max(pids)}
+        assert running.end(signal.SIGTERM) == 0
+    assert running.lines[0].startswith("Preparing bag.orfeon")
+    assert running.lines[-1] == "Ended.\n"
+    assert "Traceback" not in "".join(running.lines)
+
+
+def test_programs_are_told_the_address_and_ctrl_c_ends_well(place, row, tmp_path):
+    model = Path(shutil.copy(place / "price.orfeon", tmp_path))
+    command = [sys.executable, "-m", "orfeon", "serve", str(model), "--json", "-q"]
+    with subprocess.Popen(
+        [*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        told = json.loads("".join(running.stdout.readline() for _ in range(6)))
+        assert told["address"].startswith("http://127.0.0.1:")
+        assert told["pid"] == running.pid
+        model.write_bytes(b"")  # it was read, and is not needed any more
+        request = urllib.request.Request(
+            f"{told['address']}/predict", row, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            assert isinstance(json.load(answer)["predictions"][0], float)
+        running.send_signal(signal.SIGINT)
+        assert running.communicate(timeout=30) == ("", "")
+        assert running.returncode == 0
+
+
+def test_a_port_that_is_taken_is_a_mistake_of_the_user(place, capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["serve", str(place / "bag.orfeon"), "--port", str(port)]) == 2
+    error = capsys.readouterr().err
+    assert f"--port {port}" in error
+    assert "another port" in error
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--port", "70000"], "no port"),
+        (["--port", "x"], "no port"),
+        (["--workers", "0"], "1 or more"),
+        (["--max-rows", "0"], "1 or more"),
+        (["--timeout", "0"], "more than 0"),
+        (["--early-decision", "2"], "at most 1"),
+        (["--host", "no.such.host.invalid", "--port", "0"], "no such interface"),
+    ],
+)
+def test_wrong_options_are_told(place, capsys, more, message):
+    assert main(["serve", str(place / "bag.orfeon"), *more]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_what_cannot_be_served_is_told_before_anything_starts(place, tmp_path, capsys):
+    assert main(["serve", str(tmp_path / "none.orfeon")]) == 2
+    assert "no file" in capsys.readouterr().err
+    (tmp_path / "model.pkl").write_bytes(b"\x80\x04.")
+    assert main(["serve", str(tmp_path / "model.pkl"), "--port", "0"]) == 2
+    assert "never loads pickles" in capsys.readouterr().err
+    (tmp_path / "broken.orfeon").write_bytes(b"PK\x03\x04")
+    assert main(["serve", str(tmp_path / "broken.orfeon"), "--port", "0"]) == 2
+    capsys.readouterr()
+    arguments = ["serve", str(place / "price.orfeon"), "--port", "0", "--early-decision"]
+    assert main(arguments) == 2
+    assert "cannot decide early" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn", "httptools"])
+def test_a_missing_extra_is_named(place, capsys, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    assert main(["serve", str(place / "bag.orfeon"), "--port", "0"]) == 2
+    assert 'pip install "orfeon[serve]"' in capsys.readouterr().err
+
+
+def test_create_app_names_the_extra_too(monkeypatch):
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    monkeypatch.delitem(sys.modules, "orfeon.serving.application", raising=False)
+    import orfeon.serving
+
+    with pytest.raises(ImportError, match=r'pip install "orfeon\[serve\]"'):
+        orfeon.serving.__getattr__("create_app")
+
+
+def test_strangers_are_warned_of_loudly(capsys):
+    _warn_of_strangers("127.0.0.1")
+    assert capsys.readouterr().err == ""
+    _warn_of_strangers("0.0.0.0")
+    error = capsys.readouterr().err
+    assert "WARNING" in error
+    assert "no password" in error
+
+
+def test_the_service_is_local_unless_told_otherwise(place, monkeypatch, capsys):
+    seen = {}
+
+    def stop(host: str, port: int) -> socket.socket:
+        seen["host"] = host
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(process, "open_socket", stop)
+    assert main(["serve", str(place / "bag.orfeon")]) == 130
+    assert seen == {"host": "127.0.0.1"}
+    capsys.readouterr()
+
+
+def test_addresses_are_written_as_browsers_take_them():
+    assert _address("::1", 80) == "http://[::1]:80"
+    assert _address("127.0.0.1", 8000) == "http://127.0.0.1:8000"
+
+
+def test_logs_are_plain_and_only_of_defects():
+    assert process._logging(False)["loggers"]["uvicorn.access"]["handlers"] == []
+    assert process._logging(True)["loggers"]["uvicorn.access"]["handlers"] == ["stderr"]
