@@ -1,0 +1,76 @@
+"""
+One jury, five rules
+====================
+
+Three members look at three clouds of points. One sees only the first attribute, one only the
+second, and the third is a nearest neighbour, which is always certain and often wrong. What they
+decide together depends on the rule by which votes become a decision.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.compose import make_column_transformer
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+from orfeon import combine
+from orfeon.inspection import ClassificationMapDisplay
+
+# %%
+# The members
+# -----------
+
+CENTRES = np.array([[-1.3, -0.6], [1.3, -0.6], [0.0, 1.5]])
+
+
+def draw(n, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    return CENTRES[y] + rng.normal(size=(n, 2)), y
+
+
+def seeing(attribute):
+    return make_pipeline(make_column_transformer(("passthrough", [attribute])), GaussianNB())
+
+
+X, y = draw(300, seed=0)
+X_test, y_test = draw(5000, seed=2)
+members = [seeing(0), seeing(1), KNeighborsClassifier(1)]
+for name, member in zip(("sees across", "sees up", "neighbour"), members, strict=True):
+    print(f"{name:12} alone {1 - member.fit(X, y).score(X_test, y_test):.1%}")
+
+# %%
+# The rules
+# ---------
+# Some read votes, some the class probabilities that members give. Naive Bayes also *learns* what a
+# vote of each member is worth, from examples that the members were not trained on.
+
+rules = ("majority", "soft", "product", "max", "naive_bayes")
+juries = {rule: combine(members, *draw(300, seed=1), rule=rule) for rule in rules}
+errors = {rule: 1 - jury.score(X_test, y_test) for rule, jury in juries.items()}
+for rule, error in errors.items():
+    print(f"{rule:12} {error:.1%}")
+
+# %%
+# Where they differ
+# -----------------
+# Mean, product and maximum listen to whoever is sure, and the neighbour always is: its islands are
+# in the map. The vote outvotes it. Naive Bayes has found out what it is worth.
+
+figure, axes = plt.subplots(2, 3, figsize=(9.0, 6.0), layout="constrained")
+box = ((-4, 4), (-3.5, 4.5))
+for ax, (name, model) in zip(
+    axes.flat, {"neighbour alone": members[2], **juries}.items(), strict=True
+):
+    display = ClassificationMapDisplay.from_estimator(
+        model.predict, X[:60], y[:60], box=box, grid_resolution=120, ax=ax
+    )
+    error = np.mean(model.predict(X_test) != y_test)
+    ax.set(title=f"{name.replace('_', ' ')}: {error:.1%}", xlabel="", ylabel="")
+    ax.get_legend().remove()
+plt.show()
+
+# %%
+# Inside a bag or a forest members are alike, and the rules hardly differ. Which one is for what is
+# in :doc:`/guide/combining`.

@@ -1,0 +1,62 @@
+"""
+Good or different: the kappa-error diagram
+==========================================
+
+Members of an ensemble should be accurate, and they should disagree. Both at once is not to be had:
+two members that are always right always agree. The kappa-error diagram shows the bargain that each
+ensemble strikes, with one point for every pair of members.
+"""
+
+import matplotlib.pyplot as plt
+
+from orfeon import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    CARTClassifier,
+    ClassSwitchingClassifier,
+)
+from orfeon.datasets import make_twonorm
+from orfeon.inspection import KappaErrorDisplay, kappa_error
+
+# %%
+# Three bargains
+# --------------
+
+X, y = make_twonorm(300, random_state=0)
+X_test, y_test = make_twonorm(3000, random_state=1)
+ensembles = {
+    "bagging": BaggingClassifier(n_estimators=100, random_state=0),
+    "boosting": AdaBoostClassifier(CARTClassifier(max_depth=3), 100, random_state=0),
+    "class-switching": ClassSwitchingClassifier(n_estimators=100, switch_rate=0.3, random_state=0),
+}
+clouds = {}
+print("                 one member  two agree (kappa)  the vote")
+for name, ensemble in ensembles.items():
+    clouds[name] = kappa_error(ensemble.fit(X, y), X_test, y_test)
+    kappa, error = clouds[name].centroid
+    vote = 1 - ensemble.score(X_test, y_test)
+    print(f"{name:16} {error:10.1%} {kappa:18.2f} {vote:9.1%}")
+
+# %%
+# Their clouds
+# ------------
+# To the right: pairs that agree (0 is chance, 1 is always). Up: pairs that err. Bagging is a tight
+# cloud at the bottom: its members are alike, and all about as good. Those of boosting differ in
+# both. Class-switching gives up nearly all agreement, and pays with members that are wrong on more
+# than a third of the examples.
+
+display = KappaErrorDisplay(clouds).plot()
+plt.show()
+
+# %%
+# On which examples
+# -----------------
+# On the training set trees agree because they know the answers by heart. That is no property of the
+# problem: look at test examples, or at out-of-bag votes.
+
+for on, cloud in {
+    "training": kappa_error(ensembles["bagging"], X, y),
+    "out of bag": kappa_error(ensembles["bagging"], X, y, on="out_of_bag"),
+    "test": clouds["bagging"],
+}.items():
+    print(f"bagging, {on:11} kappa {cloud.centroid[0]:.2f}, error {cloud.centroid[1]:.1%}")

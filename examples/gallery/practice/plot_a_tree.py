@@ -1,0 +1,64 @@
+"""
+One tree as a picture
+=====================
+
+Members of ensembles are trees, and a tree can be read. This one is learnt from a small table with
+words, numbers and a gap in it, just as it is. A second one shows how a tree is cut back.
+"""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from sklearn.datasets import load_wine
+
+from orfeon import CARTClassifier, export_rules, export_text, plot_tree
+
+# %%
+# Shall we play?
+# --------------
+# Strings need no encoding, and missing values no filling in.
+
+rows = [
+    ("sunny", 85, "no"),
+    ("sunny", 90, "no"),
+    ("overcast", 78, "yes"),
+    ("rain", 96, "yes"),
+    ("rain", 80, "yes"),
+    ("rain", 70, "no"),
+    ("overcast", 65, "yes"),
+    ("sunny", 95, "no"),
+    ("sunny", 70, "yes"),
+    ("rain", None, "yes"),
+]
+table = pd.DataFrame(rows, columns=["outlook", "humidity", "play"])
+play = table.pop("play")
+tree = CARTClassifier(random_state=0).fit(table, play)
+ax = plot_tree(tree)
+plt.show()
+
+# %%
+# The same as rules
+# -----------------
+# One rule for each leaf.
+
+print(*export_rules(tree), sep="\n")
+
+# %%
+# A category that was not there in training is taken for missing, and still gets an answer:
+
+new = pd.DataFrame({"outlook": ["hail", "sunny"], "humidity": [75, 70]})
+print(tree.predict(new), tree.predict_proba(new).round(2))
+
+# %%
+# A larger one, cut back
+# ----------------------
+# Grown to the end a tree fits every example. With ``pruning="cv"`` cross-validation chooses the
+# size. Boxes have the colour of their class, the paler the more mixed.
+
+X, y = load_wine(return_X_y=True, as_frame=True)
+y = y.map({0: "Barolo", 1: "Grignolino", 2: "Barbera"})
+grown = CARTClassifier(random_state=0).fit(X, y)
+wine = CARTClassifier(pruning="cv", random_state=0).fit(X, y)
+print(f"{grown.get_n_leaves()} leaves grown, {wine.get_n_leaves()} kept")
+print(export_text(wine))
+ax = plot_tree(wine)
+plt.show()

@@ -1,0 +1,52 @@
+"""
+The walk of an ensemble
+=======================
+
+Why is one order better than another? Give every member a vector with +1 for each example that it
+gets right and -1 for each that it gets wrong. Added up one after the other, these vectors are a
+walk in a space with as many dimensions as there are examples. All orders end at the same point;
+what differs is the way there.
+"""
+
+import matplotlib.pyplot as plt
+
+from orfeon import BaggingClassifier, CARTClassifier, order
+from orfeon.datasets import make_waveform
+from orfeon.inspection import EnsembleWalkDisplay, ensemble_walk
+
+# %%
+# Two hundred steps
+# -----------------
+
+X, y = make_waveform(300, random_state=0)
+bag = BaggingClassifier(CARTClassifier(pruning="cv"), 200, random_state=0).fit(X, y)
+walk = ensemble_walk(
+    bag, X, y, orders=["orientation", "margin_distance"], n_random_orders=3, random_state=0
+)
+
+# %%
+# Seen from the side
+# ------------------
+# Three hundred dimensions are too many to draw. Two of them tell the story: along *c_ens*, the mean
+# of all members, which is where every walk ends; and along *c_ref*, the direction that the ensemble
+# lacks to be right on every example. A random order stays near the straight line. The two rules
+# first walk in an arc towards what is lacking, and come back with the members that pull the other
+# way.
+
+display = EnsembleWalkDisplay(walk).plot()
+plt.show()
+
+# %%
+# Where to stop
+# -------------
+# Beyond its farthest point a walk only leads back. That is late for orientation, which suggests a
+# size of its own: it keeps the members whose angle with *c_ref* is below the mean of the acute ones
+# (``keep="rule"``).
+
+for name in ("orientation", "margin distance"):
+    print(f"{name:16} farthest out with {walk.farthest(name)} of {len(bag)} members")
+print("orientation suggests", order(bag, y, X=X, rule="orientation").suggestions["rule"])
+
+# %%
+# The formula of both directions, and the same walk in three dimensions, are in
+# :doc:`/guide/inspection`.
