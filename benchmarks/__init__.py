@@ -14,4 +14,7 @@ SUITES = {
     "ordering": "benchmarks.ordering",
     "sizes": "benchmarks.pruning_sizes",
     "studies": "benchmarks.studies",
+    "files": "benchmarks.model_files",
+    "exports": "benchmarks.exports",
+    "serving": "benchmarks.serving",
 }

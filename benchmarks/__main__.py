@@ -1,15 +1,22 @@
-"""The command line: ``python -m benchmarks <suite> [--quick] [--json FILE] [--strict]``."""
+"""The command line: ``python -m benchmarks <suite> [--quick] [--json FILE] [--strict]``.
+
+``all`` runs the suites within a given time, ``page`` writes the performance page from what they
+measured.
+"""
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks import SUITES
 from benchmarks.environment import machine, versions
+from benchmarks.everything import run_all
+from benchmarks.page import PAGE, RESULTS, write_page
 from benchmarks.report import Measurement, Table
 from benchmarks.suite import Suite
 
@@ -27,6 +34,13 @@ def parser() -> argparse.ArgumentParser:
             "--case", action="append", default=[], metavar="TEXT",
             help="only the cases whose name contains this; may be repeated",
         )  # fmt: skip
+    every = suites.add_parser("all", help="the suites, as long as there is time")
+    every.add_argument("--quick", action="store_true", help="less work, the same code")
+    every.add_argument("--minutes", type=float, default=25.0, help="for all of it (default 25)")
+    every.add_argument("--out", type=Path, default=RESULTS, metavar="FOLDER", help="for JSON lines")
+    page = suites.add_parser("page", help="the performance page, from JSON lines")
+    page.add_argument("--from", dest="results", type=Path, default=RESULTS, metavar="FOLDER")
+    page.add_argument("--write", type=Path, default=PAGE, metavar="FILE", help="where it goes")
     return whole
 
 
@@ -39,7 +53,17 @@ def chosen(suite: Suite, texts: Sequence[str]) -> Suite:
     return Suite(cases, suite.notices)
 
 
-def run(suite: Suite, *, quick: bool, json_file: Path | None) -> list[Measurement]:
+def origin(options: argparse.Namespace) -> dict[str, str]:
+    """Where measurements come from, for their JSON lines: the suite and its command."""
+    command = ["python", "-m", "benchmarks", options.suite]
+    command += ["--quick"] if options.quick else []
+    command += [word for case in options.case for word in ("--case", case)]
+    return {"suite": options.suite, "command": shlex.join(command)}
+
+
+def run(
+    suite: Suite, *, quick: bool, json_file: Path | None, origin: Mapping[str, str] | None = None
+) -> list[Measurement]:
     """Run the cases, print the table and write the JSON lines, one by one as they come."""
     where = machine()
     print(f"{where['processor']}, {where['cores']} cores, {where['system']}")
@@ -53,7 +77,7 @@ def run(suite: Suite, *, quick: bool, json_file: Path | None) -> list[Measuremen
     for case in suite.cases:
         for measurement in case.run():
             measurements.append(measurement)
-            lines.append(measurement.as_json(quick=quick))
+            lines.append(measurement.as_json(quick=quick, origin=origin))
             table.add(measurement)
             sys.stdout.flush()
             if json_file is not None:
@@ -70,6 +94,10 @@ def run(suite: Suite, *, quick: bool, json_file: Path | None) -> list[Measuremen
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
+    if options.suite == "all":
+        return run_all(options.out, options.minutes, quick=options.quick)
+    if options.suite == "page":
+        return write_page(options.results, options.write)
     suite: Suite = importlib.import_module(SUITES[options.suite]).suite(options.quick)
     suite = chosen(suite, options.case)
     if options.list:
@@ -77,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.json is not None:
         options.json.write_text("", encoding="utf-8")
-    measurements = run(suite, quick=options.quick, json_file=options.json)
+    measurements = run(suite, quick=options.quick, json_file=options.json, origin=origin(options))
     targets = [m.is_met for m in measurements if m.is_met is not None]
     print(f"{sum(targets)} of {len(targets)} targets are met.")
     return int(options.strict and not all(targets))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -18,7 +19,11 @@ _PACKAGES = (
     "lightgbm",
     "xgboost",
     "xgboost-cpu",
+    "onnxruntime",
+    "starlette",
+    "uvicorn",
 )
+_ROOT = Path(__file__).resolve().parents[1]
 
 
 @cache
@@ -62,3 +67,27 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
+
+
+@cache
+def commit() -> str:
+    """Which state of the sources is measured.
+
+    Returns
+    -------
+    str
+        Twelve digits of the commit, with ``" and changes"`` where files differ from it; "unknown"
+        outside a repository.
+    """
+    try:
+        name = _git("rev-parse", "--short=12", "HEAD")
+        changed = _git("status", "--porcelain", "--untracked-files=no", "src", "benchmarks/*.py")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return f"{name} and changes" if changed else name
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
+    done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from benchmarks.environment import machine, versions
+from benchmarks.environment import commit, machine, versions
 from benchmarks.timing import Timing
 
 Unit = Literal["x", "s", "ms", "GB", "share", "ratio"]
@@ -135,13 +135,15 @@ class Measurement:
         """Whether the target is met; None without one."""
         return None if self.target is None else self.target.is_met(self.figure)
 
-    def as_json(self, *, quick: bool) -> str:
+    def as_json(self, *, quick: bool, origin: Mapping[str, str] | None = None) -> str:
         """Everything in one line of JSON.
 
         Parameters
         ----------
         quick : bool
             Whether this was the quick form.
+        origin : mapping, optional
+            What it came from: suite, command.
 
         Returns
         -------
@@ -156,6 +158,7 @@ class Measurement:
             "spread": self.spread, "peer_spread": self.peer_spread, "notes": list(self.notes),
             "detail": dict(self.detail), "quick": quick, "machine": machine(),
             "versions": versions(), "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "commit": commit(), **(origin or {}),
         }  # fmt: skip
         return json.dumps(record)
 

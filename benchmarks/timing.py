@@ -100,12 +100,14 @@ def _no_garbage_collection() -> Iterator[None]:
 @contextmanager
 def _frozen() -> Iterator[None]:
     """Let garbage collections look at new objects only: those of the libraries are many."""
+    frozen_before = gc.get_freeze_count() > 0  # by somebody who wants it to stay so
     gc.collect()
     gc.freeze()
     try:
         yield
     finally:
-        gc.unfreeze()
+        if not frozen_before:
+            gc.unfreeze()
 
 
 def _time_once(contender: Contender, least_seconds: float) -> tuple[float, float, int, Any]:

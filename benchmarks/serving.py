@@ -1,0 +1,249 @@
+"""The scoring service under load: requests a second, latency, errors and memory.
+
+Two workers and the client share the cores. While rows are asked for, another client sends what is
+malformed, oversized and slow. The full form takes ten minutes, the quick one some seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.report import Measurement, Target
+from benchmarks.serving_client import Load, run_client
+from benchmarks.suite import Case, Suite
+from orfeon import RandomForestClassifier, prune, save
+from orfeon.datasets import make_waveform
+
+_ROWS, _ATTRIBUTES = 1000, 21
+_GROWN, _KEPT = 1000, 200
+_WORKERS, _CONNECTIONS = 2, 16
+#: Requests a second that the service must answer.
+_RATE = 3000
+#: Different rows that are asked for, one a request.
+_N_BODIES = 200
+
+_SCRIPT = """\
+local bodies = {}
+for line in io.lines("%(bodies)s") do bodies[#bodies + 1] = line end
+local at = 0
+wrk.method = "POST"
+wrk.headers["Content-Type"] = "application/json"
+function request()
+  at = at %% #bodies + 1
+  return wrk.format(nil, nil, nil, bodies[at])
+end
+function done(summary, latency, requests)
+  local e = summary.errors
+  io.write(string.format(
+    '\\nRESULT {"n": %%d, "seconds": %%f, "errors": %%d, "p50": %%f, "p99": %%f, "most": %%f}\\n',
+    summary.requests, summary.duration / 1e6,
+    e.connect + e.read + e.write + e.status + e.timeout,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000, latency.max / 1000))
+end
+"""
+
+
+class Service(NamedTuple):
+    """A service that runs: its process, where it listens, and how long its first answer took."""
+
+    process: subprocess.Popen[str]
+    port: int
+    first: float
+    bodies: Path
+
+
+def _write_model(folder: Path) -> tuple[Path, Path]:
+    """A pruned forest of 200 trees, and rows to ask for, a request a line."""
+    X, y = make_waveform(_ROWS, random_state=0)
+    forest = RandomForestClassifier(n_estimators=_GROWN, random_state=0).fit(X, y)
+    model, bodies = folder / "forest.orfeon", folder / "bodies.jsonl"
+    save(prune(forest, X, y, keep=_KEPT), model)
+    new, _ = make_waveform(_N_BODIES, random_state=1)
+    names = [f"x{j}" for j in range(_ATTRIBUTES)]
+    rows = ({"rows": [dict(zip(names, row, strict=True))]} for row in new.tolist())
+    bodies.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return model, bodies
+
+
+@contextlib.contextmanager
+def service() -> Iterator[Service]:
+    """Start the command, and end it as systems do; it must end well."""
+    with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as name:
+        model, bodies = _write_model(Path(name))
+        command = [sys.executable, "-m", "orfeon", "serve", str(model), "--port", "0"]
+        process = subprocess.Popen(
+            [*command, "--workers", str(_WORKERS)], stderr=subprocess.PIPE, text=True
+        )
+        try:
+            port = _port_of(process)
+            body = bodies.read_bytes().splitlines()[0]
+            start = time.perf_counter()
+            _ask(port, body)
+            yield Service(process, port, time.perf_counter() - start, bodies)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            code = process.wait(60)
+        if code != 0:
+            raise RuntimeError(f"the service ended with {code}")
+
+
+def _port_of(process: subprocess.Popen[str]) -> int:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if found := re.search(r"served at http://127\.0\.0\.1:(\d+)", line):
+            return int(found.group(1))
+    raise RuntimeError("the service did not start")
+
+
+def _ask(port: int, body: bytes) -> Any:
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/predict", body, {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return json.load(answer)
+
+
+def _memory(process: subprocess.Popen[str]) -> float | None:
+    """Gigabytes of the workers; None where the system does not say."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not children.exists():
+        return None
+    total = 0.0
+    for child in children.read_text().split():
+        status = Path(f"/proc/{child}/status").read_text()
+        if found := re.search(r"VmRSS:\s+(\d+) kB", status):
+            total += int(found.group(1)) / 1e6
+    return total
+
+
+class Trouble(threading.Thread):
+    """A client that sends what is malformed, oversized and slow, and counts the answers.
+
+    Parameters
+    ----------
+    port : int
+        Where the service listens.
+    """
+
+    _HEAD = b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+    _REQUESTS = (
+        (_HEAD + b"Content-Length: 5\r\n\r\n{rows", b"400"),
+        (_HEAD + b"Content-Length: 999999999\r\n\r\n", b"413"),
+        (_HEAD + b'Content-Length: 20\r\n\r\n{"rows": [["word"]]}', b"422"),
+        (b"\x16\x03\x01\x02\x00", b"400"),
+        (b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", b"404"),
+    )
+
+    def __init__(self, port: int) -> None:
+        super().__init__(daemon=True)
+        self._address = ("127.0.0.1", port)
+        self._ending = threading.Event()
+        self.n_sent = 0
+        self.n_wrong = 0
+
+    def run(self) -> None:
+        """Send until told to stop."""
+        slow: list[socket.socket] = []
+        while not self._ending.wait(0.2):
+            data, expected = self._REQUESTS[self.n_sent % len(self._REQUESTS)]
+            self.n_sent += 1
+            try:
+                with socket.create_connection(self._address, timeout=10) as connection:
+                    connection.sendall(data)
+                    answer = connection.recv(1000)
+                self.n_wrong += not answer.startswith(b"HTTP/1.1 " + expected)
+                slow.append(socket.create_connection(self._address, timeout=10))
+                slow[-1].sendall(self._HEAD)  # and nothing more
+            except OSError:
+                self.n_wrong += 1
+            for connection in slow[:-20]:
+                connection.close()
+            del slow[:-20]
+        for connection in slow:
+            connection.close()
+
+    def end(self) -> None:
+        """Stop, and wait for the end."""
+        self._ending.set()
+        self.join(30)
+
+
+def _run_wrk(running: Service, seconds: float) -> Load:
+    with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as name:
+        script = Path(name) / "post.lua"
+        script.write_text(_SCRIPT % {"bodies": running.bodies})
+        command = ["wrk", "-t1", f"-c{_CONNECTIONS}", f"-d{max(1, round(seconds))}s", "-s"]
+        address = f"http://127.0.0.1:{running.port}/predict"
+        found = subprocess.run(
+            [*command, str(script), address], capture_output=True, text=True, check=True
+        )
+    line = found.stdout.rpartition("RESULT ")[2]
+    return Load(**json.loads(line.splitlines()[0]))
+
+
+def _load(running: Service, seconds: float) -> Load:
+    if shutil.which("wrk"):
+        return _run_wrk(running, seconds)
+    return run_client(running.port, running.bodies, _CONNECTIONS, seconds)
+
+
+def under_load(seconds: float) -> list[Measurement]:
+    """One row a request, as many as can be answered; other clients misbehave meanwhile."""
+    with service() as running:
+        _load(running, min(10.0, seconds))  # buffers and caches have their size after this
+        before = _memory(running.process)
+        trouble = Trouble(running.port)
+        trouble.start()
+        load = _load(running, seconds)
+        trouble.end()
+        after = _memory(running.process)
+    rate = load.n / load.seconds
+    client = "wrk" if shutil.which("wrk") else "a client in Python, slower than wrk"
+    note = (
+        f"{load.n:,} requests in {load.seconds:.0f} s by {client} over {_CONNECTIONS} connections: "
+        f"{rate:,.0f} a second, median {load.p50:.1f} ms, 99% within {load.p99:.1f} ms, longest "
+        f"{load.most:.0f} ms; {trouble.n_sent} malformed, oversized and slow requests besides."
+    )
+    detail = {**load._asdict(), "rate": rate, "trouble": trouble.n_sent}
+
+    def line(case: str, figure: float, unit: Any, target: Target, **more: Any) -> Measurement:
+        return Measurement(case, _ROWS, _ATTRIBUTES, figure, unit, target=target, **more)
+
+    found = [
+        line(
+            f"requests a second over {_RATE}", rate / _RATE, "ratio",
+            Target("at least", 1.0, "ratio"), notes=[note], detail=detail,
+        ),
+        line("99% of the answers within", load.p99, "ms", Target("at most", 20.0, "ms")),
+        line("errors", load.errors, "ratio", Target("at most", 0.0, "ratio")),
+        line("bad requests not refused", trouble.n_wrong, "ratio", Target("at most", 0.0, "ratio")),
+        line("first request", 1000 * running.first, "ms", Target("at most", 50.0, "ms")),
+    ]  # fmt: skip
+    if before is not None and after is not None:
+        grown = f"{before:.3f} GB of the workers before, {after:.3f} GB after."
+        found.append(
+            line(
+                "memory after over before", after / before, "ratio",
+                Target("at most", 1.05, "ratio"), notes=[grown],
+            )
+        )  # fmt: skip
+    return found
+
+
+def suite(quick: bool) -> Suite:
+    seconds = 5.0 if quick else 600.0
+    return Suite([Case("single rows under load", lambda: under_load(seconds))])
