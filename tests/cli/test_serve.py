@@ -26,7 +26,9 @@ class Running:
 
     def __init__(self, model: Path, *more: str) -> None:
         command = [sys.executable, "-m", "orfeon", "serve", str(model), "--port", "0", *more]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
         self.lines: list[str] = []
 
     def __enter__(self) -> Running:
@@ -111,6 +113,42 @@ def test_programs_are_told_the_address_and_ctrl_c_ends_well(place, row, tmp_path
         running.send_signal(signal.SIGINT)
         assert running.communicate(timeout=30) == ("", "")
         assert running.returncode == 0
+
+
+def wait_for(running: Running, words: str) -> None:
+    for line in running.process.stderr:
+        running.lines.append(line)
+        if words in line:
+            return
+    raise AssertionError("".join(running.lines))
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no such signal")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_hangup_loads_the_file_anew_and_a_bad_one_changes_nothing(place, row, tmp_path, workers):
+    model = Path(shutil.copy(place / "bag.orfeon", tmp_path / "model.orfeon"))
+    with Running(model, "--workers", str(workers)) as running:
+        assert running.ask("/predict", row)["predictions"][0] in ("cheap", "dear")
+        other = Path(shutil.copy(place / "price.orfeon", tmp_path))
+        os.replace(other, model)
+        running.process.send_signal(signal.SIGHUP)
+        wait_for(running, "the model was loaded anew")
+        assert isinstance(running.ask("/predict", row)["predictions"][0], float)
+        model.write_bytes(b"PK")
+        running.process.send_signal(signal.SIGHUP)
+        wait_for(running, "so the old model stays")
+        assert isinstance(running.ask("/predict", row)["predictions"][0], float)
+        assert running.end(signal.SIGTERM) == 0
+    assert "Traceback" not in "".join(running.lines)
+
+
+def test_copies_that_nobody_maps_any_more_are_deleted(tmp_path):
+    for number in range(4):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        os.utime(folder, (number, number))
+    process._forget_copies(tmp_path)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["2", "3"]
 
 
 def test_a_port_that_is_taken_is_a_mistake_of_the_user(place, capsys):

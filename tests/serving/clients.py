@@ -53,6 +53,13 @@ def ask_in_parts(app: Any, parts: list[bytes], kind: str = JSON) -> Answered:
     return asyncio.run(_ask(app, parts, {"content-type": kind}, "", "/predict", "POST"))
 
 
+async def ask_all(app: Any, bodies: list[bytes]) -> list[Answered]:
+    """Call the application with several bodies at the same time."""
+    headers = {"content-type": JSON}
+    asked = [_ask(app, [body], headers, "", "/predict", "POST") for body in bodies]
+    return await asyncio.gather(*asked)
+
+
 async def _ask(app, parts, headers, query, path, method) -> Answered:
     scope = {
         "type": "http", "method": method, "path": path, "raw_path": path.encode(),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import json
+import re
 import socket
 import threading
 import time
@@ -11,7 +13,7 @@ import time
 import pytest
 from tests.serving.clients import is_alive, read_all, request, rows_of, serving, speak
 
-from orfeon.serving import Limits
+from orfeon.serving import Limits, connections
 from orfeon.serving.application import ScoringApplication
 
 _SECONDS = 0.5
@@ -48,6 +50,19 @@ def connect(address, timeout: float = 10.0) -> socket.socket:
     return socket.create_connection(address, timeout=timeout)
 
 
+def one_answer(connection: socket.socket) -> bytes:
+    """A whole answer, in however many pieces it comes."""
+    answer = b""
+    while True:
+        head, end, body = answer.partition(b"\r\n\r\n")
+        said = re.search(rb"content-length: (\d+)", head)
+        if end and len(body) >= (int(said[1]) if said else 0):
+            return answer
+        piece = connection.recv(65536)
+        assert piece, "the connection was closed"
+        answer += piece
+
+
 def closed_after(connection: socket.socket) -> tuple[float, bytes]:
     start = time.monotonic()
     answer = read_all(connection)
@@ -58,7 +73,7 @@ def test_a_request_is_answered_and_the_connection_kept(address, body):
     with connect(address) as connection:
         for _ in range(3):
             connection.sendall(request(body, close=False))
-            answer = connection.recv(65536)
+            answer = one_answer(connection)
             assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
             assert json.loads(answer.split(b"\r\n\r\n", 1)[1])["predictions"]
             assert b"server:" not in answer
@@ -166,14 +181,21 @@ def test_chunked_bodies_are_read(address, body):
 def test_lying_heads_are_refused(address, head):
     kind = b"Content-Type: application/json\r\n"
     answer = speak(address, b"POST /predict HTTP/1.1\r\nHost: h\r\n" + kind + head + b"\r\nabcde")
-    assert answer[9:10] == b"4" or not answer
-    if answer:
-        assert json.loads(answer.split(b"\r\n\r\n", 1)[1])["error"]["kind"]
+    assert answer[9:10] == b"4"
+    assert json.loads(answer.split(b"\r\n\r\n", 1)[1])["error"]["kind"]
 
 
 def test_a_body_longer_than_said_is_another_request_that_is_none(address, body):
+    """It is refused after the answer to the first, or not at all: never in its place."""
     answer = speak(address, request(body, close=False) + b"garbage garbage\r\n\r\n")
-    assert b"HTTP/1.1 400" in answer
+    assert answer.startswith(b"HTTP/1.1 200")
+    later = speak(address, request(body, close=False) * 3 + b"garbage garbage\r\n\r\n")
+    assert later.count(b"HTTP/1.1 200") == 3
+    with connect(address) as connection:
+        connection.sendall(request(body, close=False))
+        assert one_answer(connection).startswith(b"HTTP/1.1 200")
+        connection.sendall(b"garbage garbage\r\n\r\n")
+        assert read_all(connection).startswith(b"HTTP/1.1 400")
 
 
 @pytest.mark.parametrize(
@@ -230,7 +252,7 @@ def test_pieces_that_end_amid_a_head_are_no_long_head(address, body):
         connection.sendall(one[:20])
         for _ in range(n_requests):
             connection.sendall(one[20:] + one[:20])
-            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+            assert one_answer(connection).startswith(b"HTTP/1.1 200")
 
 
 def test_thousands_of_requests_at_once_are_not_kept(address):
@@ -250,7 +272,7 @@ def test_an_upgrade_does_not_lose_the_body_silently(address, body):
     bare = b"GET /health HTTP/1.1\r\nHost: h\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n"
     with connect(address) as connection:
         connection.sendall(bare)
-        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+        assert one_answer(connection).startswith(b"HTTP/1.1 200")
 
 
 def test_a_large_body_is_refused_and_the_client_hears_of_it(address):
@@ -267,7 +289,7 @@ def test_a_client_that_waits_for_leave_to_send_is_given_it(address, body):
     with connect(address) as connection:
         head, _, _ = request(body).partition(b"\r\n\r\n")
         connection.sendall(head + b"\r\nExpect: 100-continue\r\n\r\n")
-        assert connection.recv(1000).startswith(b"HTTP/1.1 100")
+        assert one_answer(connection).startswith(b"HTTP/1.1 100")
         connection.sendall(body)
         assert read_all(connection).startswith(b"HTTP/1.1 200")
 
@@ -294,7 +316,7 @@ def test_more_requests_than_allowed_are_told_to_come_again(address, body):
         assert b"retry-after: 1" in answer
         for connection in held:
             connection.sendall(body)
-            assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+            assert one_answer(connection).startswith(b"HTTP/1.1 200")
     finally:
         for connection in held:
             connection.close()
@@ -305,7 +327,7 @@ def test_more_connections_than_allowed_are_closed(address, body):
     try:
         time.sleep(0.2)
         with connect(address) as connection:
-            assert connection.recv(1000).startswith(b"HTTP/1.1 503")
+            assert one_answer(connection).startswith(b"HTTP/1.1 503")
     finally:
         for connection in held:
             connection.close()
@@ -330,14 +352,39 @@ def test_a_client_that_does_not_read_is_closed(homes, body):
         assert is_alive(address, body)
 
 
-def one_body(connection, length):
-    """The body of an answer, of as many bytes, in however many pieces it comes."""
-    answer = b""
-    while len(answer.partition(b"\r\n\r\n")[2]) < length:
-        piece = connection.recv(65536)
-        assert piece, "the connection was closed"
-        answer += piece
-    return answer.partition(b"\r\n\r\n")[2]
+def test_a_client_that_reads_a_little_now_and_then_is_closed(homes, monkeypatch):
+    """With a few bytes before each deadline it would hold its connection for hours."""
+    monkeypatch.setattr(connections, "_SLOWEST", 1 << 24)
+    large = rows_of(*[homes.served.example_row()] * 9000)
+    app = ScoringApplication(homes.served, Limits(receive_timeout=_SECONDS))
+    with serving(app, send_buffer=4096) as address, socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(address)
+        connection.sendall(request(large))
+        start = time.monotonic()
+        with contextlib.suppress(ConnectionError):
+            while connection.recv(512) and time.monotonic() - start < 20:
+                time.sleep(_SECONDS / 5)
+        assert time.monotonic() - start < _SECONDS + 5
+
+
+def test_a_request_behind_a_long_one_waits_for_it(homes, body):
+    """Of its body only the beginning is read meanwhile, which is no fault of its client."""
+    app = ScoringApplication(homes.served, Limits(receive_timeout=_SECONDS))
+    answer = app.scoring.answer
+
+    def slowly(*given):
+        time.sleep(_SECONDS + 2)
+        app.scoring.answer = answer
+        return answer(*given)
+
+    app.scoring.answer = slowly
+    app.scoring._small = 0
+    large = rows_of(*[homes.served.example_row()] * 2000)
+    assert len(large) > 100_000
+    with serving(app) as address, connect(address) as connection:
+        connection.sendall(request(body, close=False) + request(large))
+        assert read_all(connection).count(b"HTTP/1.1 200") == 2
 
 
 def test_many_at_the_same_time_are_all_answered(homes, body):
@@ -351,7 +398,7 @@ def test_many_at_the_same_time_are_all_answered(homes, body):
             with connect(address) as connection:
                 for _ in range(20):
                     connection.sendall(request(body, close=False))
-                    found.add(one_body(connection, len(expected)))
+                    found.add(one_answer(connection).partition(b"\r\n\r\n")[2])
             return found
 
         with concurrent.futures.ThreadPoolExecutor(16) as pool:

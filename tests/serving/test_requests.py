@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import gzip
 import io
 import json
+import threading
+import time
+import tracemalloc
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from tests.serving.clients import ARROW, CSV, JSON, ask, ask_in_parts, rows_of
+from tests.serving.clients import ARROW, CSV, JSON, ask, ask_all, ask_in_parts, rows_of
 from tests.serving.test_served_model import plain_rows
 
+import orfeon
 from orfeon.serving import Limits, create_app
 from orfeon.serving.application import ScoringApplication
+from orfeon.serving.bodies import read_head
 
 
 @pytest.fixture(scope="module")
@@ -394,6 +400,134 @@ def test_a_column_that_claims_to_be_endless_takes_no_memory(wave):
     nulls = pa.RecordBatch.from_arrays([pa.nulls(2**26)] * 21, [f"x{j}" for j in range(21)])
     answer = ask(wave, stream(pa.Table.from_batches([nulls])), ARROW)
     assert (answer.status, answer.kind) == (422, "too_many_rows")
+
+
+def with_words(frame: pd.DataFrame, words: pa.Array) -> pa.Table:
+    table = arrow_table(frame)
+    return table.set_column(table.column_names.index("code"), "code", words)
+
+
+def test_a_word_that_all_rows_share_is_made_once(homes, new_homes):
+    """Seven million letters in each of a thousand rows would fill the memory."""
+    codes = pa.array([0] * len(new_homes), pa.int8())
+    shared = pa.DictionaryArray.from_arrays(codes, pa.array(["x" * (7 << 20)]))
+    body = stream(with_words(new_homes, shared))
+    assert len(body) < 8 << 20
+    tracemalloc.start()
+    try:
+        answer = ask(homes, body, ARROW)
+        assert tracemalloc.get_traced_memory()[1] < 40 << 20
+    finally:
+        tracemalloc.stop()
+    assert (answer.status, answer.kind) == (413, "too_large")
+    assert "33,554,432 letters" in answer.message
+    few = pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 1000]))
+    assert ask(homes, stream(with_words(new_homes, few)), ARROW).status == 200
+
+
+def overlapping_views(n_words: int, n_letters: int) -> pa.Array:
+    """Words that all are the same bytes: a length, the first four letters, buffer and offset."""
+    one = np.array([n_letters, 0x78787878, 0, 0], np.int32).tobytes()
+    parts = [None, pa.py_buffer(one * n_words), pa.py_buffer(b"x" * n_letters)]
+    return pa.Array.from_buffers(pa.string_view(), n_words, parts)
+
+
+def test_views_that_overlap_are_counted_before_they_are_made(homes, new_homes):
+    views = overlapping_views(len(new_homes), 2 << 20)
+    answer = ask(homes, stream(with_words(new_homes, views)), ARROW)
+    assert (answer.status, answer.kind) == (413, "too_large")
+    short = with_words(new_homes, pa.array(["01", None] * (len(new_homes) // 2), pa.string_view()))
+    long = with_words(new_homes, pa.array(["01", None] * (len(new_homes) // 2)))
+    assert ask(homes, stream(short), ARROW).body == ask(homes, stream(long), ARROW).body
+
+
+def test_dictionaries_in_parts_are_refused(homes, new_homes):
+    first, second = (
+        with_words(new_homes, pa.array(words * 20).dictionary_encode())
+        for words in (["01", "02"], ["01", "A7"])
+    )
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
+    grown = pa.DictionaryArray.from_arrays(
+        pa.array([0, 2] * 20, pa.int32()), pa.array(["01", "02", "A7"])
+    )
+    second = with_words(new_homes, grown)
+    with pa.ipc.new_stream(sink, first.schema, options=options) as writer:
+        writer.write_table(first)
+        writer.write_table(second)
+    answer = ask(homes, sink.getvalue().to_pybytes(), ARROW)
+    assert (answer.status, answer.kind) == (400, "bad_arrow")
+    assert "in parts" in answer.message
+
+
+@pytest.mark.parametrize(
+    "far",
+    [pa.array([10**9], pa.date32()), pa.array([10**15], pa.timestamp("s")), pa.array(["9" * 200])],
+    ids=["days", "seconds", "a long word"],
+)
+def test_dates_that_are_too_far_are_refused_by_column(homes, new_homes, far):
+    table = arrow_table(new_homes.head(1))
+    changed = table.set_column(table.column_names.index("built"), "built", far)
+    answer = ask(homes, stream(changed), ARROW)
+    assert (answer.status, answer.kind) == (422, "wrong_value")
+    assert answer.json["error"]["where"]["column"] == "built"
+
+
+@pytest.mark.parametrize("kind", [JSON, CSV, ARROW])
+def test_a_prediction_that_is_no_number_is_an_error_in_every_form(kind):
+    class Overflowing(orfeon.CARTRegressor):
+        def predict(self, X):
+            return super().predict(X) * 1e308
+
+    app = create_app(Overflowing().fit([[0.0], [1.0]], [0.0, 1e9]))
+    assert ask(app, rows_of([0.0]), accept=kind).status == 200
+    with np.errstate(over="ignore"):
+        answer = ask(app, rows_of([0.0], [1.0]), accept=kind)
+    assert (answer.status, answer.kind) == (422, "not_finite")
+    assert answer.json["error"]["where"]["row"] == 1
+
+
+def test_several_accept_lines_are_one_list(homes, row):
+    """Of two lines the last does not hide the first."""
+    lines = [(b"accept", b"text/csv"), (b"accept", b"*/*")]
+    asked = read_head([(b"content-type", JSON.encode()), *lines], b"")
+    assert asked.answer == CSV.encode()
+    assert ask(homes, rows_of(row), accept="text/*").headers["content-type"] == CSV
+    assert ask(homes, rows_of(row), accept="application/*").headers["content-type"] == JSON
+
+
+def test_memory_that_runs_out_at_any_step_is_no_defect(homes, row, monkeypatch):
+    def exhaust(*_):
+        raise MemoryError
+
+    for place in ("_rows", "_predict"):
+        with monkeypatch.context() as patch:
+            patch.setattr(type(homes.scoring), place, exhaust)
+            assert ask(homes, rows_of(row)).kind == "busy"
+
+
+def test_bodies_count_as_held_until_the_work_on_them_has_ended(waveform):
+    """Also where a client was told that it takes too long, and where the work never began."""
+    model = orfeon.RandomForestClassifier(n_estimators=5, random_state=0).fit(*waveform)
+    app = ScoringApplication(create_app(model).served, Limits(predict_timeout=0.1, max_bytes=5000))
+    app.scoring._small = 0
+    go_on = threading.Event()
+    answer = app.scoring.answer
+    app.scoring.answer = lambda *given: go_on.wait(20) and answer(*given)
+    body = rows_of(waveform[0][0].tolist())
+
+    async def all_at_once() -> list[int]:
+        found = [each.status for each in await ask_all(app, [body] * 4)]
+        await asyncio.sleep(0.05)
+        assert app._bodies._held == 2 * len(body)  # two threads work; the others were dropped
+        go_on.set()
+        until = time.monotonic() + 10
+        while app._bodies._held and time.monotonic() < until:
+            await asyncio.sleep(0.01)
+        return found
+
+    assert asyncio.run(all_at_once()) == [503] * 4
+    assert app._bodies._held == 0
 
 
 def test_broken_arrow_streams_are_refused_or_read_and_never_more(homes, new_homes):

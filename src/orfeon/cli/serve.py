@@ -24,8 +24,9 @@ from orfeon.wording import counted, duration_text
 _DESCRIPTION = """\
 Answers requests for predictions over HTTP until it is told to stop (Ctrl-C, or SIGTERM: what is
 being answered is finished). The model is read once and checked; several workers share one copy of
-it in memory. The kernels are compiled before the port is opened. Several workers load the file
-anew, one after the other, when the command is sent SIGHUP.
+it in memory. The kernels are compiled before the port is opened. SIGHUP loads the file anew, one
+worker after the other; a file that cannot be served is told, and changes nothing. In a terminal
+SIGHUP, which says that it was closed, ends the service.
 
   POST /predict       rows as JSON, CSV or an Arrow stream; a prediction for each
   GET  /              a page to try the model

@@ -13,6 +13,8 @@ from orfeon.serving.served_model import Answer, ServedModel
 JSON = b"application/json"
 CSV = b"text/csv"
 ARROW = b"application/vnd.apache.arrow.stream"
+#: What a client can say that it accepts, and what it then gets.
+_ACCEPTED = {form: form for form in (JSON, CSV, ARROW)} | {b"text/*": CSV, b"application/*": JSON}
 
 
 def answer_type(accept: bytes) -> bytes:
@@ -27,15 +29,15 @@ def answer_type(accept: bytes) -> bytes:
     -------
     bytes
         The one that is liked best of CSV, Arrow and JSON, of equals the first; JSON where none is
-        named.
+        named. ``text/*`` is CSV, ``application/*`` JSON.
 
     Examples
     --------
     >>> from orfeon.serving.answers import answer_type
     >>> answer_type(b"text/csv"), answer_type(b"*/*"), answer_type(b"application/json, text/csv")
     (b'text/csv', b'application/json', b'application/json')
-    >>> answer_type(b"text/csv;q=0.1, application/json;q=0.9")
-    b'application/json'
+    >>> answer_type(b"text/csv;q=0.1, application/json;q=0.9"), answer_type(b"text/*")
+    (b'application/json', b'text/csv')
     """
     if not accept or accept in (JSON, b"*/*"):
         return JSON
@@ -43,8 +45,8 @@ def answer_type(accept: bytes) -> bytes:
     for part in accept.split(b","):
         name, *parameters = (word.strip().lower() for word in part.split(b";"))
         liking = _liking(parameters)
-        if name in (JSON, CSV, ARROW) and liking > best:
-            best, found = liking, name
+        if name in _ACCEPTED and liking > best:
+            best, found = liking, _ACCEPTED[name]
     return found
 
 

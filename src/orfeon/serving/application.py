@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import logging
 import os
@@ -99,7 +100,8 @@ class ScoringApplication(Starlette):
                 raise busy()
             asked = read_head(scope["headers"], scope["query_string"])
             body = await self._bodies.read(receive, asked.n_bytes)
-            answer = await self.scoring.score(body, asked)
+            given_back = functools.partial(self._bodies.release, len(body))
+            answer = await self.scoring.score(body, asked, given_back)
             kind = asked.answer
         except RequestError as error:
             status, answer, headers = error.status, error.body(), error.headers

@@ -15,9 +15,11 @@ from orfeon.serving.json_rows import missing_columns, too_many_rows
 
 #: Columns of a table, whatever the model takes.
 _MAX_COLUMNS = 20_000
+#: Letters of all words of a request: a few bytes of a stream can name a long one in every row.
+_MAX_LETTERS = 1 << 25
 #: Kinds of messages, and the place of what tells of compression, in Arrow's metadata.
 _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
-_HEADER_TYPE, _HEADER, _COMPRESSION, _DICTIONARY_DATA = 1, 2, 3, 1
+_HEADER_TYPE, _HEADER, _COMPRESSION, _DICTIONARY_DATA, _IS_DELTA = 1, 2, 3, 1, 2
 
 
 def read_arrow(
@@ -66,19 +68,31 @@ def read_arrow(
     try:
         table = _table(body, columns, max_rows)
     except (pyarrow.ArrowException, OSError, ValueError, EOFError, IndexError, struct.error) as e:
-        reason = str(e).splitlines()[0][:200] if str(e) else type(e).__name__
-        raise RequestError(400, "bad_arrow", f"The body is no Arrow stream: {reason}.") from None
+        message = f"The body is no Arrow stream: {_reason(e)}."
+        raise RequestError(400, "bad_arrow", message) from None
     read: list[Any] = []
+    letters = _Letters()
     for column in columns:
-        read += _read(table.column(column.name), column, quick=quick)
+        try:
+            read += _read(table.column(column.name), column, letters, quick=quick)
+        except (pyarrow.ArrowException, OverflowError, ValueError) as e:  # such as a date too far
+            raise RequestError(
+                422, "wrong_value",
+                f"The column {shown(column.name)} has a value that cannot be read: {_reason(e)}.",
+                column=column.name,
+            ) from None  # fmt: skip
     return read
+
+
+def _reason(error: Exception) -> str:
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
 
 def _table(body: bytes, columns: Sequence[InputColumn], max_rows: int) -> Any:
     """The columns that are needed, of a stream that was found to be sound."""
     import pyarrow
 
-    _refuse_compressed(body)
+    _check_messages(body)
     batches = []
     n_rows = 0
     with pyarrow.ipc.open_stream(pyarrow.py_buffer(body)) as stream:
@@ -139,7 +153,64 @@ def _is_allowed(kind: Any, column: InputColumn) -> bool:
     return bool(is_number or is_word or types.is_boolean(kind))
 
 
-def _read(values: Any, column: InputColumn, *, quick: bool) -> list[Any]:
+class _Letters:
+    """Counts the letters of the words of a request, before more are made than memory holds."""
+
+    def __init__(self) -> None:
+        self._left = _MAX_LETTERS
+
+    def take(self, n_letters: int) -> None:
+        self._left -= n_letters
+        if self._left < 0:
+            raise RequestError(
+                413, "too_large",
+                f"The words of all rows together have more than {_MAX_LETTERS:,} letters.",
+            )  # fmt: skip
+
+
+def _cells(values: Any, letters: _Letters) -> list[Any]:
+    """The values as Python has them; a word that many rows share is made once."""
+    from pyarrow import types
+
+    if types.is_dictionary(values.type):
+        return _shared_cells(values, letters)
+    if str(values.type) == "string_view":
+        for chunk in values.chunks:
+            letters.take(_view_letters(chunk))
+    # Other words stand in the body one by one, and are no longer than it.
+    return list(values.to_pylist())
+
+
+def _shared_cells(values: Any, letters: _Letters) -> list[Any]:
+    """The values of a column of codes, whose batches mostly share one dictionary."""
+    known: dict[tuple[int, ...], list[Any]] = {}
+    cells: list[Any] = []
+    for chunk in values.chunks:
+        words = chunk.dictionary
+        place = tuple(0 if each is None else each.address for each in words.buffers())
+        key = (*place, words.offset, len(words))
+        if key not in known:
+            if str(words.type) == "string_view":
+                letters.take(_view_letters(words))
+            known[key] = words.to_pylist()
+        shared = known[key]
+        found = [None if code is None else shared[code] for code in chunk.indices.to_pylist()]
+        letters.take(sum(len(cell) for cell in found if isinstance(cell, str)))
+        cells += found
+    return cells
+
+
+def _view_letters(words: Any) -> int:
+    """Bytes of words that may overlap: each is a length of four bytes, and twelve others."""
+    views = words.buffers()[1]
+    if views is None or not len(words):
+        return 0
+    first = 4 * words.offset
+    lengths = np.frombuffer(views, np.int32)[first : first + 4 * len(words) : 4]
+    return int(lengths[np.asarray(words.is_valid())].sum(dtype=np.int64))
+
+
+def _read(values: Any, column: InputColumn, letters: _Letters, *, quick: bool) -> list[Any]:
     """The numbers of the attributes, or the cells, of a column."""
     from pyarrow import types
 
@@ -153,11 +224,13 @@ def _read(values: Any, column: InputColumn, *, quick: bool) -> list[Any]:
             cell = float(numbers[lost[0]])
             raise wrong_value(column.name, int(lost[0]), cell, "a finite number")
         return [np.asarray(numbers, dtype=np.float64)]
-    cells = [_plain(cell) for cell in values.to_pylist()]
+    found = _cells(values, letters)
+    cells = [_plain(cell) for cell in found]
     if isinstance(column, DateInput):
-        cells = [cell.isoformat() if hasattr(cell, "isoformat") else cell for cell in cells]
-        if column.format is not None and not types.is_string(kind):
-            cells = [_rewritten(cell, column.format) for cell in values.to_pylist()]
+        if column.format is None:
+            cells = [cell.isoformat() if hasattr(cell, "isoformat") else cell for cell in cells]
+        else:
+            cells = [_rewritten(cell, column.format) for cell in found]
     return list(column.read_all(cells)) if quick else [cells]
 
 
@@ -181,13 +254,14 @@ def _rewritten(cell: Any, form: str) -> Any:
     return cell.strftime(form) if hasattr(cell, "strftime") else cell
 
 
-# -- compression -----------------------------------------------------------------------------------
+# -- what a few bytes can make large ---------------------------------------------------------------
 
 
-def _refuse_compressed(body: bytes) -> None:
-    """Refuse batches that are compressed: a few bytes of them may claim any amount of memory.
+def _check_messages(body: bytes) -> None:
+    """Refuse batches that are compressed, and dictionaries in parts.
 
-    pyarrow unpacks them without asking, so their metadata is looked at before.
+    A few bytes of either may claim any amount of memory: pyarrow unpacks the one without asking,
+    and keeps a dictionary for each part of the other. So their metadata is looked at before.
     """
     import pyarrow
 
@@ -199,11 +273,16 @@ def _refuse_compressed(body: bytes) -> None:
             return
         if message is None:
             return
-        if message.type in ("record batch", "dictionary") and _is_compressed(
-            message.metadata.to_pybytes()
-        ):
+        if message.type not in ("record batch", "dictionary"):
+            continue
+        metadata = message.metadata.to_pybytes()
+        if _is_compressed(metadata):
             raise RequestError(
                 415, "compressed", "The batches are compressed; send them as they are."
+            )
+        if message.type == "dictionary" and _is_delta(metadata):
+            raise RequestError(
+                400, "bad_arrow", "A dictionary comes in parts (delta); send it as a whole."
             )
 
 
@@ -221,6 +300,15 @@ def _is_compressed(metadata: bytes) -> bool:
             return False
         batch = _target(metadata, data_at)
     return _field(metadata, batch, _COMPRESSION) is not None
+
+
+def _is_delta(metadata: bytes) -> bool:
+    """Whether a dictionary goes on from the one before it."""
+    header_at = _field(metadata, struct.unpack_from("<I", metadata, 0)[0], _HEADER)
+    if header_at is None:
+        return False
+    delta_at = _field(metadata, _target(metadata, header_at), _IS_DELTA)
+    return delta_at is not None and metadata[delta_at] != 0
 
 
 def _field(data: bytes, table: int, number: int) -> int | None:

@@ -64,7 +64,8 @@ def read_head(headers: Iterable[tuple[bytes, bytes]], query: bytes) -> Asked:
     >>> read_head([(b"content-type", b"text/csv")], b"probabilities=true")
     Asked(form=b'text/csv', answer=b'application/json', n_bytes=None, probabilities=True)
     """
-    kind = accept = encoding = b""
+    kind = encoding = b""
+    accepted: list[bytes] = []
     n_bytes = None
     for name, value in headers:
         if name == b"content-type":
@@ -74,7 +75,7 @@ def read_head(headers: Iterable[tuple[bytes, bytes]], query: bytes) -> Asked:
                 raise RequestError(400, "bad_http", "The content length is no number.")
             n_bytes = int(value)
         elif name == b"accept":
-            accept = value
+            accepted.append(value)
         elif name == b"content-encoding":
             encoding = value.strip().lower()
     if encoding not in (b"", b"identity"):
@@ -84,7 +85,7 @@ def read_head(headers: Iterable[tuple[bytes, bytes]], query: bytes) -> Asked:
             headers=[(b"accept-encoding", b"identity")],
         )  # fmt: skip
     form = kind if kind == JSON else _form(kind)
-    return Asked(form, answer_type(accept), n_bytes, _probabilities(query))
+    return Asked(form, answer_type(b",".join(accepted)), n_bytes, _probabilities(query))
 
 
 def _form(kind: bytes) -> bytes:
@@ -136,7 +137,7 @@ def _probabilities(query: bytes) -> bool:
 
 
 class BodyReader:
-    """Reads bodies, and knows how much of them is held at the same time.
+    """Reads bodies, and knows how much of them is held at the same time, answered or waiting.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ class BodyReader:
         self._most = 8 * limits.max_bytes
 
     async def read(self, receive: Receive, n_bytes: int | None) -> bytes:
-        """Read a body.
+        """Read a body, which counts as held until it is given back to :meth:`release`.
 
         Parameters
         ----------
@@ -177,37 +178,37 @@ class BodyReader:
                 headers=CLOSE,
             ) from None  # fmt: skip
 
-    async def _read(self, receive: Receive) -> bytes:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGoneError
-        body: bytes = message.get("body", b"")
-        if not message.get("more_body", False):
-            if len(body) > self._limits.max_bytes:
-                raise self._too_large()
-            return body
-        return await self._read_parts(receive, body)
+    def release(self, n_bytes: int) -> None:
+        """Say that a body is not needed any more.
 
-    async def _read_parts(self, receive: Receive, first: bytes) -> bytes:
-        whole = bytearray()
-        part, is_last = first, False
+        Parameters
+        ----------
+        n_bytes : int
+            Its length.
+        """
+        self._held -= n_bytes
+
+    async def _read(self, receive: Receive) -> bytes:
+        parts: list[bytes] = []
+        n_bytes, is_last = 0, False
         try:
-            while True:
-                whole += part
-                self._held += len(part)
-                if len(whole) > self._limits.max_bytes:
-                    raise self._too_large()
-                if self._held > self._most:
-                    raise busy()
-                if is_last:
-                    return bytes(whole)
+            while not is_last:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     raise ClientGoneError
-                part = message.get("body", b"")
+                part: bytes = message.get("body", b"")
                 is_last = not message.get("more_body", False)
-        finally:
-            self._held -= len(whole)
+                parts.append(part)
+                n_bytes += len(part)
+                self._held += len(part)
+                if n_bytes > self._limits.max_bytes:
+                    raise self._too_large()
+                if self._held > self._most:
+                    raise busy()
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+        except BaseException:
+            self.release(n_bytes)
+            raise
 
     def _too_large(self) -> RequestError:
         return RequestError(

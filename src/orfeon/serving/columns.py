@@ -32,6 +32,8 @@ _LETTERS = {
 }  # fmt: skip
 #: Days from 1970 to years that are written with four digits.
 _FAR_DAYS = 350_000
+#: Letters of a date, blanks around it included.
+_LONGEST_DATE = 100
 _PLAIN_NUMBERS = frozenset((int, float, type(None)))
 
 
@@ -344,7 +346,7 @@ class DateInput(InputColumn):
         import pandas
 
         for row, cell in enumerate(cells, first):
-            if cell is not None and type(cell) is not str:
+            if cell is not None and (type(cell) is not str or len(cell) > _LONGEST_DATE):
                 raise wrong_value(self.name, row, cell, self._needed)
         words = pandas.Series([cell.strip() if cell else None for cell in cells], dtype=object)
         when = moments(words, self._plan.date_format or "ISO8601")

@@ -23,6 +23,8 @@ MAX_HEADERS = 100
 #: Requests that a client may send before it has the answers to those before them: each costs time
 #: and memory as soon as it is read, and some hundred kilobytes hold thousands.
 MAX_WAITING = 100
+#: Bytes a second that a client must take of an answer, beside the time that all have.
+_SLOWEST = 1 << 16
 #: Chunks have sizes and extensions of their own; more than as many bytes are no honest request.
 _MAX_EXTRA = 1 << 20
 
@@ -47,7 +49,11 @@ class GuardedConnection(HttpToolsProtocol):
         self._n_head = self._n_trailers = 0
         #: Why what the parser was stopped at is refused; None if it is no HTTP.
         self._refusal: RequestError | None = None
-        self._unread = (0, 0.0)
+        #: Bytes of answers that the client has not taken, when their number changed last, and when
+        #: they must be gone.
+        self._unread = (0, 0.0, 0.0)
+        #: Whether nothing more is read: what was refused comes after an answer that is still owed.
+        self._is_last = False
         self._watch: asyncio.TimerHandle | None = None
 
     # -- what happens to a connection ----------------------------------------------------------
@@ -70,7 +76,7 @@ class GuardedConnection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes of a request, within the limits."""
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self._is_last:
             return
         if self._since is None:
             self._since = self.loop.time()
@@ -159,18 +165,30 @@ class GuardedConnection(HttpToolsProtocol):
         """Close the connection if its client is too slow to send, or to read."""
         self._watch = None
         now = self.loop.time()
-        n_unread = self.transport.get_write_buffer_size()
-        if n_unread == 0 or n_unread != self._unread[0]:
-            self._unread = (n_unread, now)
-        elif now - self._unread[1] > self._limits.receive_timeout:
+        if self._reads_too_slowly(now):
             self.transport.abort()
             return
+        if self._since is not None and self.flow.read_paused:
+            self._since = now  # it is we who do not take its bytes
         # The application itself answers that a body is late; it is given a little more time.
         limit = self._limits.receive_timeout + (1.0 if self._has_head else 0.0)
         if self._since is not None and now - self._since > limit:
             self._time_out()
             return
         self._watch_again()
+
+    def _reads_too_slowly(self, now: float) -> bool:
+        """Whether the client has stopped to take its answers, or takes them too slowly."""
+        n_unread = self.transport.get_write_buffer_size()
+        n_before, since, until = self._unread
+        if n_unread != n_before:
+            since = now
+        if n_before == 0:
+            until = now + self._limits.receive_timeout
+        until += max(0, n_unread - n_before) / _SLOWEST
+        self._unread = (n_unread, since, until)
+        is_stuck = now - since > self._limits.receive_timeout
+        return n_unread > 0 and (is_stuck or now > until)
 
     def _time_out(self) -> None:
         if self._has_head:
@@ -194,6 +212,13 @@ class GuardedConnection(HttpToolsProtocol):
     def _refuse(self, refusal: RequestError) -> None:
         if self.transport.is_closing():
             return
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_complete and not cycle.more_body:
+            # What is refused came after a whole request. That one is answered, and is the last: a
+            # refusal now would be taken for its answer.
+            cycle.keep_alive = False
+            self._since, self._is_last = None, True
+            return
         body = refusal.body()
         headers = [
             (b"content-type", b"application/json"),
@@ -206,7 +231,6 @@ class GuardedConnection(HttpToolsProtocol):
             head += [name, b": ", value, b"\r\n"]
         # A refusal amid an answer would be taken for a part of it, and one before answers that are
         # still to come for the first of these.
-        cycle = self.cycle
         is_amid = cycle is not None and cycle.response_started and not cycle.response_complete
         if not is_amid and not self.pipeline:
             self.transport.write(b"".join([*head, b"\r\n", body]))

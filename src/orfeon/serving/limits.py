@@ -22,7 +22,8 @@ class Limits:
     max_connections : int, default=512
         Open connections; others are closed at once.
     receive_timeout : float, default=10
-        Seconds in which a client must have sent its request, and taken the answer.
+        Seconds in which a client must have sent its request; and taken the answer, with a second
+        more for every 64 KiB of it.
     predict_timeout : float, default=30
         Seconds after which a client is told that the prediction takes too long.
 

@@ -7,10 +7,11 @@ import io
 from typing import Any
 
 from orfeon import __version__
+from orfeon.serving.answers import ARROW
 from orfeon.serving.limits import Limits
 from orfeon.serving.served_model import ServedModel
 
-_ARROW = "application/vnd.apache.arrow.stream"
+_ARROW = ARROW.decode("ascii")
 
 #: What a refusal means, by status.
 REFUSALS = {

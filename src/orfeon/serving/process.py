@@ -15,6 +15,7 @@ from typing import Any
 
 from orfeon.errors import UserError
 from orfeon.serving.limits import Limits
+from orfeon.serving.reloading import Reload, ReplaceableApplication, has_terminal, on_hangup
 from orfeon.writing import atomic_write
 
 #: Connections that wait to be accepted.
@@ -23,6 +24,9 @@ _BACKLOG = 1024
 _KEEP_ALIVE = 15
 #: Seconds after which a process that does not answer is replaced; nothing else is done meanwhile.
 _UNHEALTHY = 10
+#: Seconds that a new process has to be ready, when all it needs was made and checked before.
+_READY = 120
+_logger = logging.getLogger("orfeon.serving")
 _MISSING = 'The scoring service needs starlette and uvicorn: pip install "orfeon[serve]".'
 
 
@@ -180,14 +184,70 @@ def run(
     if "timeout_worker_healthcheck" in known:
         settings["timeout_worker_healthcheck"] = _UNHEALTHY
     if workers == 1:
-        server = uvicorn.Server(uvicorn.Config(app or maker(), **settings))
-        server.run(sockets=[opened])
+        replaceable = ReplaceableApplication(app or maker())
+        server = uvicorn.Server(uvicorn.Config(replaceable, **settings))
+
+        def end() -> None:
+            server.should_exit = True
+
+        reload = Reload(maker, replaceable.replace)
+        with on_hangup(end if has_terminal() else reload.begin):
+            server.run(sockets=[opened])
         return
     config = uvicorn.Config(maker, factory=True, **settings)
     more: dict[str, Any] = {}
     if "target" in inspect.signature(Multiprocess).parameters:  # older releases of uvicorn
         more["target"] = uvicorn.Server(config).run
-    Multiprocess(config, sockets=[opened], **more).run()
+    _supervisor(Multiprocess)(maker, config, sockets=[opened], **more).run()
+
+
+def _supervisor(base: Any) -> Any:
+    """Uvicorn's supervisor of several processes, which looks at a new model before it is loaded."""
+
+    class Supervisor(base):  # type: ignore[misc]
+        def __init__(self, maker: ApplicationMaker, config: Any, **given: Any) -> None:
+            super().__init__(config, **given)
+            self._maker = maker
+            self._is_new = threading.Event()
+            # Asked now: after a hangup there is none.
+            self._ends_with_terminal = has_terminal()
+            self._reload = Reload(maker, lambda _: self._is_new.set())
+
+        def handle_hup(self) -> None:
+            if self._ends_with_terminal:
+                self.handle_term()
+            else:
+                self._reload.begin()
+
+        def keep_subprocess_alive(self) -> None:
+            if self._is_new.is_set():
+                self._is_new.clear()
+                self.restart_all()
+                _logger.warning("the model was loaded anew")
+                if self._maker.copies is not None:
+                    _forget_copies(self._maker.copies)
+            super().keep_subprocess_alive()
+
+        def restart_all(self) -> None:
+            # A loaded machine takes its time to start a process; the old ones answer meanwhile.
+            before = getattr(self.config, "timeout_worker_healthcheck", None)
+            self.config.timeout_worker_healthcheck = _READY
+            try:
+                super().restart_all()
+            finally:
+                self.config.timeout_worker_healthcheck = before
+
+    return Supervisor
+
+
+def _forget_copies(folder: Path) -> None:
+    """Delete the copies of models that nobody will map any more: all but the last two.
+
+    The last but one may be that of a process that is being started.
+    """
+    copies = sorted(folder.iterdir(), key=lambda each: each.stat().st_mtime_ns)
+    for each in copies[:-2]:
+        shutil.rmtree(each, ignore_errors=True)
 
 
 def when_listening(opened: socket.socket, tell: Any, stop: threading.Event) -> threading.Thread:

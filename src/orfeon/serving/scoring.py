@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+import numpy as np
 
 from orfeon.errors import UserError
 from orfeon.serving.answers import ARROW, CSV, JSON, write_answer
@@ -14,7 +18,7 @@ from orfeon.serving.csv_rows import read_csv
 from orfeon.serving.errors import RequestError
 from orfeon.serving.json_rows import JSONRows
 from orfeon.serving.limits import Limits
-from orfeon.serving.served_model import ServedModel
+from orfeon.serving.served_model import Answer, ServedModel
 
 #: Bytes times members up to which an answer is quicker than handing it to another thread, or
 #: quick enough (some milliseconds) not to keep other clients waiting.
@@ -22,6 +26,22 @@ _SMALL = 1 << 22
 _SMALL_BYTES = 1 << 14
 #: Threads that answer the others. More would wait for Python's lock, and for the cores.
 _N_THREADS = 2
+
+
+class _Work:
+    """An answer that a thread will make; when it is dropped before, it holds no body any more."""
+
+    def __init__(self, answer: Callable[[bytes, Asked], bytes], body: bytes, asked: Asked) -> None:
+        self._answer = answer
+        self._body: bytes | None = body
+        self._asked = asked
+
+    def __call__(self) -> bytes:
+        assert self._body is not None
+        return self._answer(self._body, self._asked)
+
+    def drop(self) -> None:
+        self._body = None
 
 
 class Scoring:
@@ -60,13 +80,21 @@ class Scoring:
         """Answer some rows, so that nobody waits for what is done only once."""
         self.served.warm_up()
 
-    def close(self) -> None:
-        """Let the threads end."""
-        if self._threads is not None:
-            self._threads.shutdown(wait=False, cancel_futures=True)
-            self._threads = None
+    def close(self, *, cancel: bool = True) -> None:
+        """Let the threads end.
 
-    async def score(self, body: bytes, asked: Asked) -> bytes:
+        Parameters
+        ----------
+        cancel : bool, default=True
+            Whether what they have not begun is left undone.
+        """
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            threads.shutdown(wait=False, cancel_futures=cancel)
+
+    async def score(
+        self, body: bytes, asked: Asked, when_done: Callable[[], None] = lambda: None
+    ) -> bytes:
         """The body of the answer; long work is done in a thread, within the limit of time.
 
         Parameters
@@ -75,18 +103,33 @@ class Scoring:
             The body of the request.
         asked : Asked
             What its head says.
+        when_done : callable, optional
+            Called when nobody holds the body any more: later than the answer, where that came
+            without waiting for the work to end.
 
         Returns
         -------
         bytes
         """
         if self.served.is_quick and len(body) <= self._small:
-            return self.answer(body, asked)
+            try:
+                return self.answer(body, asked)
+            finally:
+                when_done()
         if self._threads is None:
             self._threads = ThreadPoolExecutor(_N_THREADS, thread_name_prefix="orfeon-scoring")
-        work = asyncio.get_running_loop().run_in_executor(self._threads, self.answer, body, asked)
+        work = _Work(self.answer, body, asked)
+        ended = self._threads.submit(work)
+        loop = asyncio.get_running_loop()
+
+        def end(_: Any) -> None:
+            work.drop()
+            with contextlib.suppress(RuntimeError):  # the loop has ended before the work
+                loop.call_soon_threadsafe(when_done)
+
+        ended.add_done_callback(end)
         try:
-            return await asyncio.wait_for(work, self._limits.predict_timeout)
+            return await asyncio.wait_for(asyncio.wrap_future(ended), self._limits.predict_timeout)
         except TimeoutError:
             raise RequestError(
                 503, "slow_prediction",
@@ -116,23 +159,33 @@ class Scoring:
                 f"{served.name} gives no probabilities: it predicts "
                 f"{'numbers' if served.task == 'regression' else 'classes only'}.",
             )  # fmt: skip
-        rows = self._rows(body, asked.form)
         try:
-            answer = served.predict(rows, probabilities=asked.probabilities)
+            answer = self._predict(self._rows(body, asked.form), asked.probabilities)
+            self.n_rows += len(answer.predictions)
+            return write_answer(served, answer, asked.answer)
         except MemoryError:
             raise RequestError(
                 503, "busy", "There is not enough memory for this many rows at the moment.",
                 headers=[(b"retry-after", b"5")],
             ) from None  # fmt: skip
+
+    def _predict(self, rows: Any, probabilities: bool) -> Answer:
+        try:
+            answer = self.served.predict(rows, probabilities=probabilities)
         except (ValueError, TypeError, UserError) as error:
-            if served.is_quick:
+            if self.served.is_quick:
                 raise
             # What other packages take is theirs to say.
             raise RequestError(
                 422, "refused", f"The model refuses these rows: {str(error)[:500]}"
             ) from error
-        self.n_rows += len(answer.predictions)
-        return write_answer(served, answer, asked.answer)
+        if answer.predictions.dtype.kind == "f":
+            lost = np.flatnonzero(~np.isfinite(answer.predictions))
+            if len(lost):  # JSON has no such number, and all forms of answers say the same
+                raise RequestError(
+                    422, "not_finite", "The prediction is no finite number.", row=int(lost[0])
+                )
+        return answer
 
     def _rows(self, body: bytes, form: bytes) -> Any:
         served = self.served
