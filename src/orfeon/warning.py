@@ -12,15 +12,45 @@ _INNER = ("orfeon", "sklearn", "joblib", "contextlib")
 _RENEWED = "A worker stopped while some jobs were given to the executor"
 
 
-def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+class AdvisedWarning(UserWarning):
+    """What was found, and what to do about it.
+
+    They are apart because not everyone can do it: who reads the report of a study cannot set the
+    parameters of an estimator.
+
+    Parameters
+    ----------
+    finding : str
+        What was found, a sentence.
+    advice : str
+        What to do about it where estimators are made, a sentence.
+
+    Examples
+    --------
+    >>> from orfeon.warning import AdvisedWarning
+    >>> said = AdvisedWarning("The tree is deep.", "Give a smaller max_depth.")
+    >>> str(said), said.finding
+    ('The tree is deep. Give a smaller max_depth.', 'The tree is deep.')
+    """
+
+    def __init__(self, finding: str, advice: str) -> None:
+        super().__init__(finding, advice)
+        self.finding = finding
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"{self.finding} {self.advice}"
+
+
+def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn at the first frame outside the library.
 
     Parameters
     ----------
-    message : str
+    message : str or Warning
         What to say.
     category : type of Warning, default=UserWarning
-        Its kind.
+        Its kind; a ``Warning`` has its own.
 
     Examples
     --------

@@ -146,7 +146,7 @@ def test_a_warm_start_without_more_rounds_says_so(friedman):
 )
 def test_a_learning_rate_that_does_harm_is_told(model):
     X, y = data(model)
-    with pytest.warns(UserWarning, match="give a smaller learning_rate") as said:
+    with pytest.warns(UserWarning, match="Give a smaller learning_rate") as said:
         model.fit(X, y)
     assert said[0].filename == __file__
     assert f"learning_rate={model.learning_rate} is too large" in str(said[0].message)

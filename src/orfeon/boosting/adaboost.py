@@ -24,7 +24,7 @@ from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
 from orfeon.boosting.bounded import BoundsMixin
 from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling, draw_sample
-from orfeon.boosting.loop import HALF, PERFECT, Judgement, Run, Scheme, last_word
+from orfeon.boosting.loop import HALF, PERFECT, Judgement, Scheme, last_word
 from orfeon.ensembles.combination import OWN, Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples
@@ -296,16 +296,16 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
             self.min_weight, self.algorithm,
         )  # fmt: skip
 
-    def _explain(self, run: Run) -> str | None:
-        words = super()._explain(run)
-        if words is not None and "makes no error" in words:
-            return f'{words} Or set on_failure="bootstrap".'
-        if words is not None and self.n_classes_ > 2 and self.algorithm == "m1":
-            words += (
+    def _advice(self, wanted: Literal["stronger", "weaker"]) -> str:
+        advice = super()._advice(wanted)
+        if wanted == "weaker":
+            return f'{advice} Or set on_failure="bootstrap".'
+        if self.n_classes_ > 2 and self.algorithm == "m1":
+            advice += (
                 f' With {self.n_classes_} classes algorithm="samme", AdaBoostM2Classifier or '
                 "AdaBoostMHClassifier ask less of it."
             )
-        return words
+        return advice
 
     def _check_one_run(self) -> None:
         is_m1 = self.algorithm == "m1" or self.n_classes_ <= 2

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from copy import deepcopy
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import joblib
 import numpy as np
@@ -37,6 +37,7 @@ from orfeon.members import concatenate
 from orfeon.progress import Progress, report_progress
 from orfeon.restoring import restored_on_failure
 from orfeon.seeding import Purpose, seed_sequence
+from orfeon.warning import AdvisedWarning, warn_user
 
 Floats = npt.NDArray[np.float64]
 
@@ -122,31 +123,37 @@ class BoostedEnsemble(Ensemble):
             return self.estimator_._boosting_learner(data, examples, self.sampling, self._classes)
         return EstimatorLearner(self.estimator_, data, examples.n_classes, self.sampling)
 
-    def _explain(self, run: Run) -> str | None:
+    def _explain(self, run: Run) -> AdvisedWarning | None:
         """What the user should know of how a run ended."""
         name = type(self).__name__
         if run.has_failed:
             error = run.judgements[-1].error
             who = "the first member" if run.attempts == 1 else f"the last of {run.attempts} members"
-            return (
+            return AdvisedWarning(
                 f"{name}: {who} errs on {error:.3g} of the weight, which is no better than chance; "
-                f"the ensemble is this member alone. Give a stronger estimator, {self._stronger}."
+                "the ensemble is this member alone.",
+                self._advice("stronger"),
             )
         labels = run.scheme.labels
         alone = run.n_kept == 1 and self._n_members > 1 and bool((labels != labels[:1]).any())
         if alone and run.judgements[-1].error == 0 and run.judgements[-1].ends:
-            return (
+            return AdvisedWarning(
                 f"{name}: the first member makes no error on the training examples, so there was "
-                "nothing to boost and the ensemble is this member alone. Give a weaker estimator, "
-                f"{self._weaker}."
+                "nothing to boost and the ensemble is this member alone.",
+                self._advice("weaker"),
             )
         if run.gave_up:
-            return (
+            return AdvisedWarning(
                 f"{name}: {run.n_failed} members in a row were no better than chance, so boosting "
-                f"ended with {_count(run.n_kept)} of the {self._n_members} asked for. Give a "
-                f"stronger estimator, {self._stronger}."
+                f"ended with {_count(run.n_kept)} of the {self._n_members} asked for.",
+                self._advice("stronger"),
             )
         return None
+
+    def _advice(self, wanted: Literal["stronger", "weaker"]) -> str:
+        """What to change where members must be stronger, or weaker."""
+        such = self._stronger if wanted == "stronger" else self._weaker
+        return f"Give a {wanted} estimator, {such}."
 
     @property
     def n_estimators_(self) -> int:
@@ -238,13 +245,13 @@ class BoostedEnsemble(Ensemble):
             # What goes on from here needs the weights; what does not need not carry them.
             self._run = run if self.warm_start else None
             self._made_by = self._run_settings()
-        words = self._explain(run)
+        said = self._explain(run)
         if had_ended:
-            words = (
+            warn_user(
                 f"{type(self).__name__}: the run had ended with {_count(first)}, so none was added."
             )
-        if words is not None:
-            warnings.warn(words, UserWarning, stacklevel=3)
+        elif said is not None:
+            warn_user(said)
         return self
 
     def _train(self, rounds: _Rounds, training: _Part, progress: Progress) -> None:

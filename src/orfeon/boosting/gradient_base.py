@@ -48,6 +48,7 @@ from orfeon.tabular import are_counts
 from orfeon.tabular import n_examples as count_examples
 from orfeon.trees import CARTRegressor
 from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
+from orfeon.warning import AdvisedWarning, warn_user
 
 Floats = npt.NDArray[np.float64]
 TreeMethod = Literal["exact", "histogram"]
@@ -264,12 +265,13 @@ class GradientBoosting(Ensemble):
         # Small steps towards part of the examples may lead away from the others, but not far.
         by_chance = self.subsample < 1.0 and self.learning_rate <= 1.0
         if after > before * (1.0 + 1e-9) and not by_chance:  # nor by rounding
-            warnings.warn(
-                f"learning_rate={self.learning_rate} is too large: the loss of the training "
-                f"examples is {after:.6g} after {self.n_estimators_} rounds, and {before:.6g} with "
-                "a constant; give a smaller learning_rate.",
-                UserWarning,
-                stacklevel=5,
+            warn_user(
+                AdvisedWarning(
+                    f"learning_rate={self.learning_rate} is too large: the loss of the training "
+                    f"examples is {after:.6g} after {self.n_estimators_} rounds, and {before:.6g} "
+                    "with a constant.",
+                    "Give a smaller learning_rate.",
+                )
             )
 
     def _boost(

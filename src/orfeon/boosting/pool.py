@@ -37,6 +37,7 @@ from orfeon.members import LazyView
 from orfeon.seeding import Purpose, branch
 from orfeon.trees.limits import LIMITS
 from orfeon.trees.stump import StumpClassifier
+from orfeon.warning import AdvisedWarning
 
 Integers = npt.NDArray[np.int64]
 
@@ -189,13 +190,14 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         self._pool, said = read_pool(self.pool, data, examples, self.classes_, sequence)
         return PoolLearner(self._pool, said, n_classes, self._chosen)
 
-    def _explain(self, run: Run) -> str | None:
+    def _explain(self, run: Run) -> AdvisedWarning | None:
         if not run.has_failed:
             return super()._explain(run)
-        return (
+        return AdvisedWarning(
             f"{type(self).__name__}: the best classifier of the pool errs on "
             f"{run.judgements[-1].error:.3g} of the weight, which is no better than chance; the "
-            "ensemble is this one alone. Give a pool with stronger classifiers."
+            "ensemble is this one alone.",
+            "Give a pool with stronger classifiers.",
         )
 
     def _keep_members(self, index: Integers) -> None:

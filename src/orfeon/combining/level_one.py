@@ -22,7 +22,7 @@ from orfeon.combining.fitting import Method, is_frozen
 from orfeon.combining.training_units import Units, can_be_learnt_from
 from orfeon.ensembles.training_set import was_trained_on
 from orfeon.tabular import class_codes
-from orfeon.warning import warn_user
+from orfeon.warning import AdvisedWarning, warn_user
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -332,9 +332,11 @@ def _warn_of_those_always_seen(told: Mask) -> None:
     never = int((~told).sum())
     if never:
         warn_user(
-            f"{never} of {len(told)} examples were seen by every member: they have no out-of-bag "
-            "answers, and the final estimator does not learn from them. More members, or smaller "
-            "samples, would give them some."
+            AdvisedWarning(
+                f"{never} of {len(told)} examples were seen by every member: they have no "
+                "out-of-bag answers, and the final estimator does not learn from them.",
+                "More members, or smaller samples, would give them some.",
+            )
         )
 
 

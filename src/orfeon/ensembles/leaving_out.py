@@ -31,7 +31,7 @@ from orfeon.forest import Forest
 from orfeon.inspection.neighbourhood import forest_weights, proximities
 from orfeon.permutation import PermutationImportances, oob_permutation_importances
 from orfeon.seeding import Purpose, branch
-from orfeon.warning import warn_user
+from orfeon.warning import AdvisedWarning, warn_user
 
 Importance = Literal["impurity", "permutation"]
 
@@ -177,8 +177,11 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         never = int((~out.any(axis=0)).sum())
         if never:
             warn_user(
-                f"{never} of {out.shape[1]} examples were seen by every member: they have no "
-                "out-of-bag estimate (NaN). More members, or smaller samples, would give them one."
+                AdvisedWarning(
+                    f"{never} of {out.shape[1]} examples were seen by every member: they have no "
+                    "out-of-bag estimate (NaN).",
+                    "More members, or smaller samples, would give them one.",
+                )
             )
         estimate = self._estimate(X, y, weights, out)
         if is_classifier(self):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 import warnings
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from orfeon.study.workbench.scoring import (
     full_shares,
     target_scores,
 )
+from orfeon.warning import AdvisedWarning
 from orfeon.wording import short
 
 #: A message of a warning or an error is cut there.
@@ -107,6 +109,34 @@ class Finished(NamedTuple):
     seconds: float
     timings: dict[str, float]
     warnings: tuple[str, ...] = ()
+
+
+@contextmanager
+def findings() -> Iterator[list[str]]:
+    """Hear what fits warn of, without advice on parameters that a study does not take.
+
+    Yields
+    ------
+    list of str
+        Each warning once, in alphabetical order; empty until the end of the block.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from orfeon.study.workbench.evaluation import findings
+    >>> from orfeon.warning import AdvisedWarning
+    >>> with findings() as said:
+    ...     warnings.warn(AdvisedWarning("The tree is deep.", "Give a smaller max_depth."))
+    >>> said
+    ['The tree is deep.']
+    """
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield said
+    heard = (warning.message for warning in caught)
+    found = (one.finding if isinstance(one, AdvisedWarning) else one for one in heard)
+    said += sorted({short(one, _LONGEST) for one in found})
 
 
 def candidate_name(method: str, keep: float | None) -> str:
@@ -221,8 +251,7 @@ class Evaluation:
         split = outer if key.inner is None else inner[key.inner]
         seed = self.random_state(key)
         timings: dict[str, float] = {}
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with findings() as said:
             try:
                 result = self._run(key, split.train, split.test, seed, timings)
             except (MemoryError, OSError, ImportError):
@@ -230,9 +259,8 @@ class Evaluation:
             except Exception as error:
                 # A method that cannot do with these data is a finding, not the end of the study.
                 result = {"failed": short(f"{type(error).__name__}: {error}", _LONGEST)}
-        said = tuple(sorted({short(warning.message, _LONGEST) for warning in caught}))
         seconds = round(time.perf_counter() - start, 6)
-        return Finished(key, seed, result, seconds, timings, said)
+        return Finished(key, seed, result, seconds, timings, tuple(said))
 
     def _run(
         self,
