@@ -6,13 +6,16 @@ Every test also fails if the page writes to the console or asks for anything (se
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.study.report.conftest import Opened, Opener
 from tests.study.report.demo import METHODS, N_MEMBERS, N_RUNS, demo_content
 from tests.study.report.odd import NASTY, RTL, odd_content
+from tests.study.report.studies import classification
 
+from orfeon.study.report.content import study_content
 from orfeon.study.report.content_types import (
     Axis,
     Box,
@@ -190,6 +193,20 @@ def test_a_phone_sees_all_without_scrolling_sideways(open_report: Opener) -> Non
         ".map(b => b.offsetHeight))"
     )
     assert smallest >= 24
+
+
+def test_the_table_of_methods_fits_a_common_screen(open_report: Opener) -> None:
+    outcome = classification()
+    long = {"title": "bagging of pruned trees, ordered, 40%", "nodes": 148_564, "fit_seconds": 12.3}
+    candidates = [replace(candidate, **long) for candidate in outcome.candidates]
+    content = study_content(replace(outcome, candidates=tuple(candidates)))
+    report = open_report(content, width=1280)
+    box = report.tab.locator("#methods-1 .scroll")
+    assert report.count("#methods-1 thead th") == 11
+    assert box.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    report.tab.set_viewport_size({"width": 400, "height": 900})
+    assert box.evaluate("box => box.scrollWidth > box.clientWidth")
+    assert report.tab.evaluate(OVERFLOW) == 0
 
 
 def test_charts_are_drawn_anew_for_another_width(open_report: Opener) -> None:
