@@ -106,6 +106,7 @@ def event(module: str) -> Any:
 @pytest.fixture
 def notice(monkeypatch, caplog):
     monkeypatch.setattr(jit, "PATIENCE", 0.05)
+    monkeypatch.setattr(jit.logger, "filters", [])  # worker processes may have told it before
     caplog.set_level(logging.WARNING, logger="orfeon")
     return jit._CompilationNotice()
 

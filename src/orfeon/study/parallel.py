@@ -6,8 +6,8 @@ A task that fails says which one it was; a worker process that dies has its task
 from __future__ import annotations
 
 import contextlib
-import functools
 import itertools
+import logging
 import os
 import signal
 import threading
@@ -34,6 +34,9 @@ PATIENCE = 3
 LARGE = 1_000_000
 #: Letters of a task in a message.
 _LONGEST_NAME = 120
+#: Processes that this one runs tasks for.
+_parents: set[int] = set()
+_logger = logging.getLogger("orfeon")
 
 
 class TaskError(RuntimeError):
@@ -308,14 +311,43 @@ def _leave(outcomes: Any) -> None:
         outcomes.close()
 
 
-def _attempt_for(parent: int, function: Callable[[Any], Any], number: int, task: Any) -> Outcome:
-    """Run a task in a thread of a process, or in a process that ends when that one does."""
-    if os.getpid() != parent:
+class _Notice(logging.Filter):
+    """Lets the notice that kernels are compiled pass once, or not at all."""
+
+    is_silent = False
+    has_told = False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.module != "jit":
+            return True
+        passes = not (self.is_silent or self.has_told)
+        self.has_told |= passes
+        return passes
+
+    def join(self, *, is_silent: bool) -> None:
+        """Let it pass in one of several processes only, which all compile at the same time."""
+        self.is_silent = is_silent
+        _logger.addFilter(self)
+
+
+_notice = _Notice()
+
+
+def _attempt_for(
+    parent: int, level: int, function: Callable[[Any], Any], number: int, task: Any
+) -> tuple[Outcome, bool]:
+    """Run a task in a thread of a process, or in a process that ends when that one does.
+
+    Gives the outcome, and whether this process has told that kernels are compiled.
+    """
+    if os.getpid() != parent and parent not in _parents:
+        _parents.add(parent)
         _end_with(parent)
-    return attempt(function, number, task)
+        _logger.setLevel(level)
+        _notice.join(is_silent=number > 0)
+    return attempt(function, number, task), _notice.has_told
 
 
-@functools.cache
 def _end_with(parent: int) -> None:
     """End this process soon after its parent, which may be killed with no time to say so."""
 
@@ -353,7 +385,9 @@ class _LocalTasks:
             again = list(self.open.items())
             outcomes = self._outcomes(itertools.chain(again, numbered))
             try:
-                for outcome in outcomes:
+                for outcome, has_told in outcomes:
+                    if has_told:
+                        _notice.join(is_silent=True)
                     expect_renewed_workers()  # callers may have left what filters warnings
                     deaths = 0
                     task = self.open.pop(outcome.number)
@@ -371,10 +405,12 @@ class _LocalTasks:
     def _outcomes(self, numbered: Iterable[tuple[int, Any]]) -> Any:
         from joblib import Parallel, delayed
 
+        level = _logger.getEffectiveLevel()
+
         def calls() -> Iterator[Any]:
             for number, task in numbered:
                 self.open[number] = task
-                yield delayed(_attempt_for)(os.getpid(), self.function, number, task)
+                yield delayed(_attempt_for)(os.getpid(), level, self.function, number, task)
 
         expect_renewed_workers()
         parallel = Parallel(

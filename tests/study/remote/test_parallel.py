@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -229,3 +230,24 @@ def test_processes_that_grow_are_renewed_where_warnings_are_errors():
     )  # fmt: skip
     assert done.stdout == "[0, 1, 2, 3]\n"
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_one_process_only_tells_that_kernels_are_compiled(monkeypatch, number):
+    logger, notice = logging.getLogger("orfeon"), parallel._Notice()
+    monkeypatch.setattr(logger, "filters", [])
+    monkeypatch.setattr(logger, "level", logging.NOTSET)
+    monkeypatch.setattr(parallel, "_notice", notice)
+    monkeypatch.setattr(parallel, "_parents", set())
+    monkeypatch.setattr(parallel, "_end_with", lambda parent: None)
+    record = logging.LogRecord(
+        "orfeon", logging.WARNING, "kernels/jit.py", 1, "compiling", (), None
+    )
+    other = logging.LogRecord("orfeon", logging.WARNING, "other.py", 1, "other", (), None)
+    told = []
+    for task in (number, 1 - number):  # the first task of a process decides
+        _, before = parallel._attempt_for(-1, logging.WARNING, abs, task, -3)
+        told += [before, bool(logger.filter(record))]
+        assert logger.filter(other)
+    assert told == ([False, True, True, False] if number == 0 else [False] * 4)
+    assert logger.level == logging.WARNING  # that of the process that began it, which may be quiet
