@@ -15,6 +15,7 @@ from orfeon.study.report import render_report
 from orfeon.study.report.content import study_content
 from orfeon.study.statistics import corrected_resampled_t_test, holm
 from orfeon.study.workbench.evaluation import model_size
+from orfeon.study.workbench.words import verdict
 
 
 @cache
@@ -74,10 +75,20 @@ def test_the_same_study_says_the_same_twice_and_is_written(study):
 def test_the_first_sentence_is_the_honest_figure_and_the_model():
     outcome = classification()
     first = study_content(outcome).summary[0]
-    assert f"an error of about {100 * outcome.honest.mean('error'):.1f}%" in first
     low, high = outcome.honest.interval
-    assert f"(95% interval {100 * max(low, 0):.1f}% to {100 * high:.1f}%)" in first
-    assert f"The model: {outcome.best.title} (" in first
+    assert first.startswith(
+        f"Expect an error of {100 * outcome.honest.mean('error'):.1f}% on new data (95% interval "
+        f"{100 * max(low, 0):.1f}% to {100 * high:.1f}%): "
+    )
+    assert f"The model is {outcome.best.title}: " in first
+
+
+def test_the_report_and_the_command_say_what_was_found_in_the_same_words():
+    outcome = classification()
+    said, text = verdict(outcome), study_content(outcome).summary
+    assert text[0] == f"{said.expected} {said.model}"
+    assert "other candidates" in said.others
+    assert text[2].endswith(said.others)
 
 
 def test_the_summary_says_what_was_compared_and_what_was_left_out():
@@ -116,7 +127,7 @@ def test_numbers_are_in_the_unit_of_the_target():
     mean = outcome.honest.mean("rmse")
     assert 1 <= mean < 100
     decimals = 2 if outcome.candidates[0].mean("rmse") >= 10 else 3
-    assert f"a root mean squared error of about {mean:.{decimals}f}" in found.summary[0]
+    assert f"a root mean squared error of {mean:.{decimals}f} on new data" in found.summary[0]
     assert ("Expected root mean squared error", f"{mean:.{decimals}f}") in found.facts
     assert "%" not in found.facts[0][1]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from orfeon.study.workbench.choice import BASELINE
 from orfeon.study.workbench.outcome import StudyOutcome
 from orfeon.study.workbench.scoring import SHARES
 from orfeon.study.workbench.standing import standings
-from orfeon.wording import clauses
+from orfeon.wording import clauses, counted
 
 #: Digits after the point of scores of the smallest targets.
 _MOST_DECIMALS = 12
@@ -131,8 +132,32 @@ def interval_text(ends: tuple[float, float], metric: str, decimals: int | None =
     return f"{score_text(low, metric, decimals)} to {score_text(high, metric, decimals)}"
 
 
-def verdict(outcome: StudyOutcome) -> list[str]:
-    """What follows from a study, in a few sentences.
+class Verdict(NamedTuple):
+    r"""What follows from a study, in sentences.
+
+    Parameters
+    ----------
+    expected : str
+        The figure to report.
+    model : str
+        The choice, and how often inner folds made it.
+    others : str
+        How the other candidates stand against the best; empty where nothing was tested.
+
+    Examples
+    --------
+    >>> from orfeon.study.workbench.words import Verdict
+    >>> "\n".join(filter(None, Verdict("Expect an error of 1.2%.", "The model is bagging.", "")))
+    'Expect an error of 1.2%.\nThe model is bagging.'
+    """
+
+    expected: str
+    model: str
+    others: str
+
+
+def verdict(outcome: StudyOutcome) -> Verdict:
+    """What follows from a study, in the words of both the command and the report.
 
     Parameters
     ----------
@@ -141,22 +166,10 @@ def verdict(outcome: StudyOutcome) -> list[str]:
 
     Returns
     -------
-    list of str
-        The figure to report, the choice, how sure it is, and what stands against it.
+    Verdict
+        What to expect, the model, and how sure it is that others are worse.
     """
-    said = [
-        _expected(outcome),
-        f"The model is {outcome.best.title}: {outcome.best.idea}. {_how_often(outcome)}",
-    ]
-    found = standings(outcome)
-    alike = [
-        candidate.title
-        for candidate in outcome.candidates
-        if candidate.name != BASELINE and found[candidate.name].word in ("unclear", "unknown")
-    ]
-    if alike:
-        said.append(f"Not told from the best by these data: {clauses(alike)}.")
-    return said + _doubts(outcome)
+    return Verdict(_expected(outcome), _model(outcome), _others(outcome))
 
 
 def _expected(outcome: StudyOutcome) -> str:
@@ -165,36 +178,49 @@ def _expected(outcome: StudyOutcome) -> str:
     if math.isnan(honest.mean(metric)):
         return (
             f"What {what} to expect on new data is not known: a method that inner folds chose "
-            "could not be fitted on an outer one. More rows, or fewer --folds, may help."
+            "could not be fitted on an outer one. More rows, or a smaller n_folds (--folds), may "
+            "help."
         )
     decimals = shown_decimals(outcome, metric)
     article = "an" if what[0] in "aeiou" else "a"
-    return (
-        f"Expect {article} {what} of {score_text(honest.mean(metric), metric, decimals)} on new "
-        f"data (95% interval {interval_text(honest.interval, metric, decimals)}): chosen on inner "
-        "folds, judged on outer ones."
-    )
+    mean = score_text(honest.mean(metric), metric, decimals)
+    said = f"Expect {article} {what} of {mean} on new data"
+    if all(map(math.isfinite, honest.interval)):
+        said += f" (95% interval {interval_text(honest.interval, metric, decimals)})"
+    return f"{said}: chosen on inner folds, judged on outer ones."
 
 
-def _how_often(outcome: StudyOutcome) -> str:
+def _model(outcome: StudyOutcome) -> str:
+    said = f"The model is {outcome.best.title}: {outcome.best.idea}."
     times = Counter(outcome.honest.chosen)[outcome.chosen]
-    whole = len(outcome.honest.chosen)
     if times == 0:
         return (
-            "Inner folds chose other candidates: the figure above is of the procedure, and did not "
-            "judge this one."
+            f"{said} Inner folds chose other candidates: that figure is of the procedure, and "
+            "did not judge this one."
         )
-    return f"Inner folds chose the same in {times} of {whole} outer folds."
+    whole = len(outcome.honest.chosen)
+    return f"{said} Inner folds chose the same in {times} of {whole} outer folds."
 
 
-def _doubts(outcome: StudyOutcome) -> list[str]:
-    """Whether anything was learnt at all."""
-    baseline = next((found for found in outcome.candidates if found.name == BASELINE), None)
-    if baseline is None or outcome.chosen == BASELINE:
-        return []
-    if outcome.best.mean(outcome.metric) >= baseline.mean(outcome.metric):
-        return [
-            "No method is better than the baseline, which looks at no attribute: there may be "
-            "nothing to learn here, or not enough rows."
-        ]
-    return []
+def _others(outcome: StudyOutcome) -> str:
+    """How many of the others are worse than the best, and which may be as good."""
+    found = standings(outcome)
+    rivals = [candidate for candidate in outcome.candidates if candidate.name != BASELINE]
+    words = Counter(found[candidate.name].word for candidate in rivals)
+    if not words["worse"] + words["unclear"]:
+        return ""
+    n_worse, n_alike = words["worse"], words["unclear"] + words["unknown"]
+    if n_worse + n_alike == 1:
+        said = "is clearly worse" if n_worse else "cannot be called worse with confidence"
+        return f"The other candidate {said} (corrected resampled t-test at 0.05)."
+    others = counted(n_worse + n_alike, "other candidate")
+    tests = "corrected resampled t-tests at 0.05, Holm's correction"
+    if not n_worse:
+        return f"None of the {others} can be called worse than the best with confidence ({tests})."
+    if not n_alike:
+        return f"All of the {others} are clearly worse than the best ({tests})."
+    alike = [c.title for c in rivals if found[c.name].word in ("unclear", "unknown")]
+    return (
+        f"Of the {others}, {n_worse} {'is' if n_worse == 1 else 'are'} clearly worse than the best "
+        f"({tests}); {n_alike} cannot be told apart from it: {clauses(alike)}."
+    )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 
 from orfeon.study.report.content.measure import Measure
 from orfeon.study.workbench.evaluation import model_size
 from orfeon.study.workbench.outcome import Candidate, StudyOutcome
-from orfeon.study.workbench.standing import baseline_of, compared, has_failed, standings
+from orfeon.study.workbench.standing import baseline_of, compared, has_failed
+from orfeon.study.workbench.words import verdict
 from orfeon.wording import counted, duration_text, p_value_text, short, some_of
 
 #: How a note on columns that are not used begins, and how it ends if there are many.
@@ -30,31 +30,16 @@ def summary(outcome: StudyOutcome) -> list[str]:
     list of str
         The answer first.
     """
-    measure = Measure.of(outcome)
+    measure, said = Measure.of(outcome), verdict(outcome)
     found = [
-        _answer(outcome, measure),
+        f"{said.expected} {said.model}",
         _question(outcome),
-        _certainty(outcome, measure),
+        _certainty(outcome, measure, said.others),
         _cost(outcome),
         _pruning(outcome, measure),
         _left_out(outcome),
     ]
     return [paragraph for paragraph in found if paragraph]
-
-
-def _answer(outcome: StudyOutcome, measure: Measure) -> str:
-    honest, best = outcome.honest, outcome.best
-    said = f"{_article(measure.title)} of about {measure.text(honest.mean(outcome.metric))}"
-    if all(map(math.isfinite, honest.interval)):
-        said += f" (95% interval {measure.range_text(*honest.interval)})"
-    return (
-        f"On new rows like these, expect {said} in predicting {short(outcome.target)!r}. "
-        f"The model: {best.title} ({best.idea})."
-    )
-
-
-def _article(title: str) -> str:
-    return ("an " if title[0] in "aeiou" else "a ") + title
 
 
 def _question(outcome: StudyOutcome) -> str:
@@ -89,7 +74,7 @@ def _design(outcome: StudyOutcome) -> str:
     return f"{outcome.n_folds}-fold cross-validation, repeated {repetitions:.3g} times"
 
 
-def _certainty(outcome: StudyOutcome, measure: Measure) -> str:
+def _certainty(outcome: StudyOutcome, measure: Measure, others: str) -> str:
     best, said = outcome.best, []
     mean = best.mean(outcome.metric)
     baseline = baseline_of(outcome)
@@ -103,34 +88,7 @@ def _certainty(outcome: StudyOutcome, measure: Measure) -> str:
     rival = _rival(outcome)
     if rival is not None:
         said.append(_against(outcome, measure, best, rival))
-    said.append(_field(outcome, baseline))
-    return " ".join(filter(None, said))
-
-
-def _field(outcome: StudyOutcome, baseline: Candidate | None) -> str:
-    """How many of the others are worse than the best."""
-    words = Counter(
-        standing.word
-        for name, standing in standings(outcome).items()
-        if baseline is None or name != baseline.name
-    )
-    n_worse, n_alike = words["worse"], words["unclear"]
-    if not n_worse + n_alike:
-        return ""
-    others = counted(n_worse + n_alike, "other candidate")
-    if n_worse + n_alike == 1:
-        verdict = "is clearly worse" if n_worse else "cannot be called worse with confidence"
-        return f"The other candidate {verdict} (corrected resampled t-test at 0.05)."
-    if not n_worse:
-        said = f"None of the {others} can be called worse than the best with confidence"
-    elif not n_alike:
-        said = f"All of the {others} are clearly worse than the best"
-    else:
-        said = (
-            f"Of the {others}, {n_worse} {'is' if n_worse == 1 else 'are'} clearly worse than the "
-            f"best and {n_alike} cannot be told apart from it"
-        )
-    return said + " (corrected resampled t-tests at 0.05, Holm's correction)."
+    return " ".join(filter(None, [*said, others]))
 
 
 def _rival(outcome: StudyOutcome) -> Candidate | None:
@@ -153,8 +111,8 @@ def _against(outcome: StudyOutcome, measure: Measure, best: Candidate, rival: Ca
     said = f"{name} is {measure.difference_text(gap)} {side}"
     if found is None:
         return said + "."
-    verdict = "more than chance explains" if found[3] <= 0.05 else "which may be chance"
-    return f"{said}, {verdict} ({p_value_text(found[3])})."
+    chance = "more than chance explains" if found[3] <= 0.05 else "which may be chance"
+    return f"{said}, {chance} ({p_value_text(found[3])})."
 
 
 def _cost(outcome: StudyOutcome) -> str:
