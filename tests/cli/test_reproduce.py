@@ -176,6 +176,7 @@ def test_a_quick_cross_validation_says_what_is_quick(capsys, tmp_path, monkeypat
         ("cantador-6.3.1", "ionosphere.csv in a local folder"),
         ("martinez-3.2 --versus c45", "--versus must be among cart, igp_tree, got 'c45'"),
         ("martinez-3.2 --runs 0", "--runs"),
+        ("martinez-3.2 --repeats 0", "--runs/--repeats"),
         ("martinez-3.2 --quick --data nodir", "--data names nodir, which is not a folder."),
         ("martinez-3.2 --runs 1 --datasets waveform --store nosuch://x", "nosuch"),
     ],

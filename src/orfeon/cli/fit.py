@@ -130,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
         target_of(table, options.target),
         task=options.task,
         drop=options.drop,
-        keep=options.use,
+        keep_columns=options.use,
     )
     for note in (*table.notes, *prepared.notes):
         say(note, quiet=options.quiet or options.json)

@@ -38,7 +38,12 @@ _SYSTEM_ERRORS = {
 
 
 #: Options that are not called as the arguments that they set.
-_OPTIONS = {"keep": "use"}
+_OPTIONS = {
+    "keep_columns": "use",
+    "n_folds": "folds",
+    "n_inner_folds": "inner_folds",
+    "repetitions": "repeats",
+}
 
 
 class Terminated(KeyboardInterrupt):

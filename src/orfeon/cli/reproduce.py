@@ -71,7 +71,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("table", metavar="TABLE", help="the table to reproduce, or 'list'")
     what = parser.add_argument_group("what to run")
     what.add_argument(
-        "--runs", type=count, metavar="N",
+        "--runs", "--repeats", type=count, metavar="N",
         help="splits, or repetitions of a cross-validation; default: as many as published",
     )  # fmt: skip
     what.add_argument("--datasets", type=names, metavar="A,B", help="default: all")

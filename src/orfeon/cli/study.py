@@ -275,11 +275,12 @@ def _study(
     return run_study(
         table.frame, target, name=table.name, task=options.task, methods=options.methods,
         metric=options.metric, budget="auto" if options.budget is None else options.budget,
-        repetitions=options.repeats, rows=options.compare_rows, design=options.design,
-        n_folds=options.folds, n_inner=options.inner_folds, test_share=options.test_share,
-        rule=options.rule, keep=options.keep, members=options.members, group=options.group,
-        drop=options.drop, keep_columns=options.use, seed=options.seed, n_jobs=options.n_jobs,
-        cluster=cluster, store=store, listener=listener, notes=table.notes,
+        repetitions=options.repeats, compare_rows=options.compare_rows,
+        design=options.design, n_folds=options.folds, n_inner_folds=options.inner_folds,
+        test_share=options.test_share, rule=options.rule, keep=options.keep,
+        members=options.members, group=options.group, drop=options.drop,
+        keep_columns=options.use, seed=options.seed, n_jobs=options.n_jobs, cluster=cluster,
+        store=store, listener=listener, notes=table.notes,
         command=command_text(options.arguments),
     )  # fmt: skip
 
@@ -428,7 +429,7 @@ def _warnings(outcome: StudyOutcome) -> list[str]:
 def _verdict(outcome: StudyOutcome) -> str:
     from orfeon.study.workbench.words import verdict
 
-    return "\n".join(verdict(outcome))
+    return "\n".join(filter(None, verdict(outcome)))
 
 
 def _number(value: float) -> float | None:

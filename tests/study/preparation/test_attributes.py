@@ -201,14 +201,14 @@ def test_useless_columns_are_left_out_and_told(name, values, reason):
 def test_the_user_can_keep_what_looks_useless_and_drop_what_does_not():
     frame = table(id=range(N), remark=[f"a remark of five words {i}" for i in range(N)])
     frame["always"] = 1
-    prepared = prepare(frame, "class", keep=["id", "remark", "always"], drop=["u"])
+    prepared = prepare(frame, "class", keep_columns=["id", "remark", "always"], drop=["u"])
     assert list(prepared.X.columns) == ["id", "remark", "always"]
     assert prepared.X["id"].dtype == np.float64
     assert prepared.X["remark"].cat.categories.size == N
     with pytest.raises(UserError, match=r"drop: 'x' is not a column"):
         prepare(frame, "class", drop=["x"])
-    with pytest.raises(UserError, match=r"^keep: 'x' is not a column"):
-        prepare(frame, "class", keep=["x"])
+    with pytest.raises(UserError, match=r"^keep_columns: 'x' is not a column"):
+        prepare(frame, "class", keep_columns=["x"])
     with pytest.raises(UserError, match=r"The target 'class' cannot be dropped"):
         prepare(frame, "class", drop=["class"])
 

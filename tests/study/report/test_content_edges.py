@@ -193,7 +193,7 @@ def test_classes_of_one_row_sparse_columns_and_rows_not_compared_are_warned_of()
     frame.loc[10:, "x1"] = np.nan
     frame["x4"] = frame["x3"]
     frame["a rather long name of a column, with a comma"] = frame["x0"]
-    outcome = run_study(frame, "wave", methods=["cart"], repetitions=1, n_jobs=1, rows=60)
+    outcome = run_study(frame, "wave", methods=["cart"], repetitions=1, n_jobs=1, compare_rows=60)
     said = warnings_of(outcome)
     assert tuple(said) == study_content(outcome).warnings
     assert any(text.startswith("A class has a single row: seen once.") for text in said)

@@ -138,7 +138,7 @@ def test_slow_methods_are_run_when_they_are_named(folder, fits):
     assert {fit.split()[-1] for fit in fits} == {"pp", "pptss_keep_wb", "pptss"}
     assert [str(cell) for cell in found.not_run] == ["glass mlp g"]
     assert (
-        "Not run: 1 cells of mlp. They are slow and run only when --methods names them."
+        "Not run: 1 cells of mlp. They are slow and run only when methods (--methods) names them."
     ) in str(found)
     named = glass("cantador-6.3.1", folder, methods=["mlp"], n_splits=1)
     assert [str(comparison.published) for comparison in named.comparisons] == ["glass mlp g"]

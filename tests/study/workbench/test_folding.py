@@ -72,10 +72,10 @@ def test_classes_with_a_single_example_do_not_end_it():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"n_folds": 1}, "--folds must be at least 2; got 1"),
-        ({"n_inner": 1}, "--inner-folds must be at least 2"),
-        ({"test_share": 1.0}, "--test-share must lie between 0 and 1"),
-        ({"n_folds": 30}, "20 rows are too few for 30 folds"),
+        ({"n_folds": 1}, "^n_folds: must be at least 2; got 1"),
+        ({"n_inner_folds": 1}, "^n_inner_folds: must be at least 2"),
+        ({"test_share": 1.0}, "^test_share: must lie between 0 and 1"),
+        ({"n_folds": 30}, "^n_folds: 20 rows are too few for 30 folds"),
         ({"groups": np.zeros(20)}, "1 groups are too few"),
     ],
 )
@@ -98,5 +98,7 @@ def test_classes_without_room_on_one_side_are_split_at_random(y, settings):
 
 def test_groups_that_leave_too_few_for_the_inner_folds_are_refused_in_a_sentence():
     groups = np.arange(100) // 10
-    with pytest.raises(UserError, match=r"These rows cannot be split so: .*--test-share may do"):
+    with pytest.raises(
+        UserError, match=r"These rows cannot be split so: .*test_share \(--test-share\) may do"
+    ):
         Folding(np.arange(100) % 2, True, seed=0, kind="splits", test_share=0.85, groups=groups)

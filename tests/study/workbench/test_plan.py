@@ -14,16 +14,16 @@ from orfeon.study.workbench.plan import Plan, fingerprint
     [
         ({"methods": ["bagin"]}, "no method 'bagin'. Did you mean bagging?"),
         ({"methods": ["output_smearing"]}, "does not do classification"),
-        ({"methods": []}, "at least one method"),
-        ({"metric": "rmse"}, "--metric must be one of error"),
-        ({"design": "loo"}, "--design must be cv or splits"),
-        ({"rule": "best"}, "--rule must be one of .*margin_distance"),
-        ({"keep": [1.2]}, "--keep must be shares between 0 and 1"),
-        ({"members": 0}, "--members must be at least 1"),
-        ({"seed": -1}, "--seed must be 0 or a positive"),
+        ({"methods": []}, "^methods: must name at least one method"),
+        ({"metric": "rmse"}, "^metric: must be one of error"),
+        ({"design": "loo"}, "^design: must be cv or splits"),
+        ({"rule": "best"}, "^rule: must be one of .*margin_distance"),
+        ({"keep": [1.2]}, "^keep: must be shares between 0 and 1"),
+        ({"members": 0}, "^members: must be at least 1"),
+        ({"seed": -1}, "^seed: must be 0 or a positive"),
     ],
 )
-def test_what_is_not_allowed_is_said_with_the_name_of_the_option(settings, words):
+def test_what_is_not_allowed_is_said_with_the_name_of_the_argument(settings, words):
     with pytest.raises(UserError, match=words):
         Plan.of("x", "classification", **settings)
 

@@ -7,6 +7,7 @@ import pytest
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.errors import UserError
 from orfeon.study import run_study
+from orfeon.study.report.content import warnings_of
 from orfeon.study.store import Store
 from orfeon.study.workbench import studying
 from orfeon.study.workbench.evaluation import Evaluation
@@ -48,7 +49,7 @@ def test_a_study_finds_the_better_method_and_a_model_that_predicts(waves, tmp_pa
     assert found.showcase.models.keys() >= {found.chosen}
     assert len(found.showcase.X_test) == 30
     assert found.curves[0].method == "bagging"
-    assert verdict(found)[0].startswith("Expect an error of ")
+    assert verdict(found).expected.startswith("Expect an error of ")
 
 
 def test_a_study_is_the_same_with_processes_and_goes_on_where_it_was_stopped(waves, tmp_path):
@@ -120,7 +121,7 @@ def test_rows_of_a_group_stay_together_and_the_group_is_no_attribute(waves):
     train, test = found.showcase.X_train, found.showcase.X_test
     patients = [set(frame.loc[part.index, "patient"]) for part in (train, test)]
     assert not patients[0] & patients[1]
-    with pytest.raises(UserError, match="no 'doctor' among x0"):
+    with pytest.raises(UserError, match=r"^group: must name a column: there is no 'doctor'"):
         run_study(frame, "wave", group="doctor", **SMALL)
 
 
@@ -139,7 +140,7 @@ def test_groups_and_rows_asked_for_make_another_study(waves, tmp_path):
     options = {**SMALL, "store": tmp_path / "s.db"}
     plain = run_study(frame, "wave", drop=["patient"], **options)
     grouped = run_study(frame, "wave", group="patient", **options)
-    fewer = run_study(frame, "wave", drop=["patient"], rows=60, **options)
+    fewer = run_study(frame, "wave", drop=["patient"], compare_rows=60, **options)
     alone = run_study(frame, "wave", group="patient", **SMALL)
     assert grouped.best.scores["error"].tolist() == alone.best.scores["error"].tolist()
     assert not np.array_equal(grouped.honest.scores["error"], plain.honest.scores["error"])
@@ -184,8 +185,24 @@ def test_warnings_of_fits_are_told_once(waves, monkeypatch, tmp_path):
     assert all("warnings" not in result for *_, result in stored(tmp_path / "s.db"))
 
 
+def test_advice_on_parameters_that_a_study_does_not_take_is_left_out(waves, monkeypatch):
+    from orfeon import CARTClassifier
+    from orfeon.study.workbench.methods import METHODS, Method
+    from orfeon.warning import AdvisedWarning, warn_user
+
+    def warn(members, seed, n_jobs):
+        warn_user(AdvisedWarning("The tree is deep.", "Give a smaller max_depth."))
+        return CARTClassifier(random_state=seed)
+
+    method = Method("c45", "C4.5 tree", "", {"classification": warn}, members=1)
+    monkeypatch.setitem(METHODS, "c45", method)
+    found = run_study(waves, "wave", methods=["baseline", "c45"], repetitions=1)
+    assert found.chosen == "c45"  # the final model warns, too
+    assert [note for note in found.notes if "tree" in note] == ["C4.5 tree: The tree is deep."]
+
+
 def test_a_sample_is_compared_and_the_model_is_trained_on_all(waves):
-    found = run_study(waves, "wave", rows=60, **SMALL)
+    found = run_study(waves, "wave", compare_rows=60, **SMALL)
     assert found.n_studied == 60
     assert found.n_rows == 150
     assert found.n_train + found.n_test == 60
@@ -211,7 +228,7 @@ def test_the_final_model_takes_no_longer_than_the_comparison(waves, tmp_path, mo
     monkeypatch.setattr(
         studying, "final_model", lambda *given: sizes.append(len(given[3])) or train(*given)
     )
-    options = {"methods": ["cart"], "store": tmp_path / "s.db", "rows": 60}
+    options = {"methods": ["cart"], "store": tmp_path / "s.db", "compare_rows": 60}
     found = run_study(waves, "wave", budget=1e-6, **options)
     assert any(
         note.startswith("The final model is trained on 48 of the 150") for note in found.notes
@@ -285,16 +302,18 @@ def test_nothing_to_learn_is_said():
     frame = pd.DataFrame({"u": generator.normal(size=80), "v": generator.normal(size=80)})
     frame["side"] = np.where(np.arange(80) % 4 == 0, "left", "right")
     found = run_study(frame, "side", methods=["baseline", "bagging"], members=10, repetitions=1)
-    assert "No method is better than the baseline" in verdict(found)[-1]
+    assert any(text.startswith("No method does better than a guess") for text in warnings_of(found))
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"budget": 0}, "--budget must be a time above 0"),
-        ({"repetitions": 0}, "--repeats must be at least 1"),
-        ({"rows": 5}, "--compare-rows must be at least 20"),
-        ({"n_folds": 200}, "150 rows are too few for 200 folds"),
+        ({"budget": 0}, "^budget: must be a time above 0"),
+        ({"repetitions": 0}, "^repetitions: must be at least 1"),
+        ({"compare_rows": 5}, "^compare_rows: must be at least 20"),
+        ({"n_folds": 200}, "^n_folds: 150 rows are too few for 200 folds"),
+        ({"n_inner_folds": 1}, "^n_inner_folds: must be at least 2; got 1"),
+        ({"keep_columns": ["typo"]}, "^keep_columns: .*typo"),
     ],
 )
 def test_what_is_not_allowed_is_said(waves, options, words):

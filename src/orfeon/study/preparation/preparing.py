@@ -73,7 +73,7 @@ def prepare(
     *,
     task: str = "auto",
     drop: Iterable[str] = (),
-    keep: Iterable[str] = (),
+    keep_columns: Iterable[str] = (),
 ) -> Prepared:
     """Make a table ready for any estimator.
 
@@ -87,7 +87,7 @@ def prepare(
         What to predict; by default numbers with more than 20 different values are regression.
     drop : iterable of str, default=()
         Columns to leave out.
-    keep : iterable of str, default=()
+    keep_columns : iterable of str, default=()
         Columns to use although they look useless (names of rows, constants, texts...).
 
     Returns
@@ -113,7 +113,7 @@ def prepare(
     _check_size(table)
     name = find_column(table, target, "The target")
     dropped = _named(table, drop, "drop")
-    kept = _named(table, keep, "keep")
+    kept = _named(table, keep_columns, "keep_columns")
     if name in dropped:
         raise UserError(f"The target {name!r} cannot be dropped.")
     table, copies = _one_target(table, name)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.errors import UserError
+from orfeon.errors import ArgumentError, UserError
 
 Rows = npt.NDArray[np.int64]
 Kind = Literal["cv", "splits"]
@@ -43,7 +43,7 @@ class Folding:
         Repeated cross-validation, or random splits.
     n_folds : int, default=5
         Folds of a repetition.
-    n_inner : int, default=3
+    n_inner_folds : int, default=3
         Folds of the cross-validation inside.
     test_share : float, default=1/3
         Share of the examples in the test part of a random split.
@@ -65,30 +65,31 @@ class Folding:
     seed: int
     kind: Kind = "cv"
     n_folds: int = 5
-    n_inner: int = 3
+    n_inner_folds: int = 3
     test_share: float = 1 / 3
     groups: npt.NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         if self.n_folds < 2:
-            raise UserError(f"--folds must be at least 2; got {self.n_folds}.")
-        if self.n_inner < 2:
-            raise UserError(f"--inner-folds must be at least 2; got {self.n_inner}.")
+            raise ArgumentError("n_folds", f"must be at least 2; got {self.n_folds}.")
+        if self.n_inner_folds < 2:
+            raise ArgumentError("n_inner_folds", f"must be at least 2; got {self.n_inner_folds}.")
         if not 0 < self.test_share < 1:
-            raise UserError(f"--test-share must lie between 0 and 1; got {self.test_share}.")
+            raise ArgumentError("test_share", f"must lie between 0 and 1; got {self.test_share}.")
         n_parts = len(self.y) if self.groups is None else len(np.unique(self.groups))
         what = "rows" if self.groups is None else "groups"
-        if n_parts < max(self.n_folds, 2 * self.n_inner):
-            raise UserError(
-                f"{n_parts} {what} are too few for {self.n_folds} folds and {self.n_inner} inner "
-                "folds; give fewer --folds, or more data."
+        if n_parts < max(self.n_folds, 2 * self.n_inner_folds):
+            raise ArgumentError(
+                "n_folds",
+                f"{n_parts} {what} are too few for {self.n_folds} folds and {self.n_inner_folds} "
+                "inner folds; give fewer, or more data.",
             )
         try:
             self.both(0)
         except ValueError as error:
             raise UserError(
-                f"These rows cannot be split so: {error}. Other --folds, --inner-folds or "
-                "--test-share may do."
+                f"These rows cannot be split so: {error}. Other n_folds (--folds), n_inner_folds "
+                "(--inner-folds) or test_share (--test-share) may do."
             ) from error
 
     def repetition(self, unit: int) -> int:
@@ -137,7 +138,7 @@ class Folding:
         list of Split
             Rows of the table.
         """
-        return self._folds(self.outer(unit).train, self.n_inner, self._state(unit, 1))
+        return self._folds(self.outer(unit).train, self.n_inner_folds, self._state(unit, 1))
 
     def both(self, unit: int) -> tuple[Split, list[Split]]:
         """An outer fold and its inner ones, kept for the next who asks.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from orfeon.errors import UserError
+from orfeon.errors import ArgumentError, UserError
 from orfeon.wording import did_you_mean, nearest
 
 Task = Literal["classification", "regression"]
@@ -285,7 +285,7 @@ def chosen_methods(names: Sequence[str] | None, task: Task) -> list[Method]:
         else:
             wanted.add(_known(name, task))
     if not wanted:
-        raise UserError(f"--methods must name at least one method: {', '.join(METHODS)}.")
+        raise ArgumentError("methods", f"must name at least one method: {', '.join(METHODS)}.")
     return [method for method in able if method.name in wanted]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.errors import UserError
+from orfeon.errors import ArgumentError
 from orfeon.study.workbench.folding import Kind
 from orfeon.study.workbench.methods import METHODS, Task, chosen_methods
 from orfeon.study.workbench.scoring import chosen_metric
@@ -139,15 +139,17 @@ class Plan:
             Checked.
         """
         if design not in ("cv", "splits"):
-            raise UserError(f"--design must be cv or splits; got {design!r}.")
+            raise ArgumentError("design", f"must be cv or splits; got {design!r}.")
         if members is not None and members < 1:
-            raise UserError(f"--members must be at least 1; got {members}.")
+            raise ArgumentError("members", f"must be at least 1; got {members}.")
         if seed < 0:
-            raise UserError(f"--seed must be 0 or a positive whole number; got {seed}.")
+            raise ArgumentError("seed", f"must be 0 or a positive whole number; got {seed}.")
         # As they are named: what is judged and what is trained in the end is the same share.
         shares = tuple(sorted({float(f"{share:g}") for share in keep}))
         if any(not 0 < share < 1 for share in shares):
-            raise UserError(f"--keep must be shares between 0 and 1, such as 0.2; got {shares}.")
+            raise ArgumentError(
+                "keep", f"must be shares between 0 and 1, such as 0.2; got {shares}."
+            )
         return cls(
             data, task, tuple(method.name for method in chosen_methods(methods, task)),
             chosen_metric(metric, task), design, n_folds, n_inner, float(test_share),
@@ -194,7 +196,7 @@ def _rule(rule: str | None, task: Task) -> str:
         return RULES[task]
     able = list(KNOWN) if task == "classification" else list(_FOR_REGRESSORS)
     if rule not in able:
-        raise UserError(f"--rule must be one of {', '.join(able)} for {task}; got {rule!r}.")
+        raise ArgumentError("rule", f"must be one of {', '.join(able)} for {task}; got {rule!r}.")
     return rule
 
 

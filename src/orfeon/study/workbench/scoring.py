@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.errors import UserError
+from orfeon.errors import ArgumentError
 from orfeon.study.workbench.methods import Task
 
 Floats = npt.NDArray[np.float64]
@@ -58,7 +58,9 @@ def chosen_metric(name: str | None, task: Task) -> str:
     if name is None:
         return next(iter(known))
     if name not in known:
-        raise UserError(f"--metric must be one of {', '.join(known)} for {task}; got {name!r}.")
+        raise ArgumentError(
+            "metric", f"must be one of {', '.join(known)} for {task}; got {name!r}."
+        )
     return name
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.errors import UserError
+from orfeon.errors import ArgumentError, UserError
 from orfeon.study.preparation import Prepared, prepare
 from orfeon.study.store import RunRow, Store, Study
 from orfeon.study.workbench.choice import (
@@ -22,7 +22,7 @@ from orfeon.study.workbench.choice import (
     mean_curves,
     rank_candidates,
 )
-from orfeon.study.workbench.evaluation import Evaluation, RunKey, take_rows
+from orfeon.study.workbench.evaluation import Evaluation, RunKey, findings, take_rows
 from orfeon.study.workbench.final import final_model, showcase, showcase_names
 from orfeon.study.workbench.folding import Folding
 from orfeon.study.workbench.methods import METHODS
@@ -55,7 +55,7 @@ class Extent:
     repetitions : int or None
         Repetitions of the cross-validation, or random splits; None for as many as the budget
         allows.
-    rows : int or None
+    compare_rows : int or None
         Rows to compare on; None for all, or as many as the budget allows.
 
     Examples
@@ -67,11 +67,14 @@ class Extent:
 
     budget: float | None
     repetitions: int | None
-    rows: int | None
+    compare_rows: int | None
 
     @classmethod
     def of(
-        cls, budget: Budget = "auto", repetitions: int | None = None, rows: int | None = None
+        cls,
+        budget: Budget = "auto",
+        repetitions: int | None = None,
+        compare_rows: int | None = None,
     ) -> Extent:
         """Check what is given and fill in the rest.
 
@@ -81,7 +84,7 @@ class Extent:
             Seconds, or none; by default a minute unless repetitions are given.
         repetitions : int, optional
             Repetitions; one if there is neither a budget.
-        rows : int, optional
+        compare_rows : int, optional
             Rows to compare on.
 
         Returns
@@ -93,15 +96,15 @@ class Extent:
             budget = BUDGET if repetitions is None else None
         if budget is None and repetitions is None:
             repetitions = 1
-        return cls(budget, repetitions, rows)
+        return cls(budget, repetitions, compare_rows)
 
     def __post_init__(self) -> None:
         if self.budget is not None and self.budget <= 0:
-            raise UserError(f"--budget must be a time above 0; got {self.budget} s.")
+            raise ArgumentError("budget", f"must be a time above 0; got {self.budget} s.")
         if self.repetitions is not None and self.repetitions < 1:
-            raise UserError(f"--repeats must be at least 1; got {self.repetitions}.")
-        if self.rows is not None and self.rows < 20:
-            raise UserError(f"--compare-rows must be at least 20; got {self.rows}.")
+            raise ArgumentError("repetitions", f"must be at least 1; got {self.repetitions}.")
+        if self.compare_rows is not None and self.compare_rows < 20:
+            raise ArgumentError("compare_rows", f"must be at least 20; got {self.compare_rows}.")
 
 
 def run_study(
@@ -114,10 +117,10 @@ def run_study(
     metric: str | None = None,
     budget: Budget = "auto",
     repetitions: int | None = None,
-    rows: int | None = None,
+    compare_rows: int | None = None,
     design: Any = "cv",
     n_folds: int = 5,
-    n_inner: int = 3,
+    n_inner_folds: int = 3,
     test_share: float = 1 / 3,
     rule: str | None = None,
     keep: Sequence[float] = (0.2, 0.4),
@@ -154,11 +157,11 @@ def run_study(
         Seconds; by default 60, or none if ``repetitions`` is given.
     repetitions : int, optional
         Repetitions of the cross-validation, or number of random splits.
-    rows : int, optional
+    compare_rows : int, optional
         Rows to compare on; the final model is trained on all.
     design : {"cv", "splits"}, default="cv"
         Repeated stratified cross-validation, or random splits.
-    n_folds, n_inner : int, default=5 and 3
+    n_folds, n_inner_folds : int, default=5 and 3
         Outer and inner folds.
     test_share : float, default=1/3
         Share of the test part of random splits.
@@ -206,17 +209,17 @@ def run_study(
     ('bagging...', 40, 0.2...)
     """
     started = time.perf_counter()
-    extent = Extent.of(budget, repetitions, rows)
+    extent = Extent.of(budget, repetitions, compare_rows)
     groups, dropped = _groups(frame, group), [*drop, *([] if group is None else [group])]
-    prepared = prepare(frame, target, task=task, drop=dropped, keep=keep_columns)
+    prepared = prepare(frame, target, task=task, drop=dropped, keep_columns=keep_columns)
     grouped = None
     if groups is not None:
         groups = groups[prepared.rows]
         grouped = groups_fingerprint(groups, str(group))
     plan = Plan.of(
         fingerprint(prepared.X, prepared.y), prepared.task, methods=methods, metric=metric,
-        design=design, n_folds=n_folds, n_inner=n_inner, test_share=test_share, rule=rule,
-        keep=keep, members=members, seed=seed, groups=grouped, rows=rows,
+        design=design, n_folds=n_folds, n_inner=n_inner_folds, test_share=test_share, rule=rule,
+        keep=keep, members=members, seed=seed, groups=grouped, rows=compare_rows,
     )  # fmt: skip
     heard = listener or Silence()
     with Store(store) as opened:
@@ -234,9 +237,10 @@ def _groups(frame: Any, group: str | None) -> npt.NDArray[Any] | None:
     if group is None:
         return None
     if group not in frame.columns:
-        raise UserError(
-            f"--group must name a column: there is no {group!r} among "
-            f"{', '.join(map(str, frame.columns[:20]))}."
+        raise ArgumentError(
+            "group",
+            f"must name a column: there is no {group!r} among "
+            f"{', '.join(map(str, frame.columns[:20]))}.",
         )
     codes: npt.NDArray[Any] = pandas.factorize(frame[group], use_na_sentinel=False)[0]
     return codes
@@ -291,8 +295,8 @@ class _Bench:
         settled = self.study.notes.get("rows")
         if settled is not None:
             return int(settled)
-        wanted = n_rows if extent.rows is None else min(extent.rows, n_rows)
-        if extent.budget is not None and extent.rows is None and n_rows > SMALL:
+        wanted = n_rows if extent.compare_rows is None else min(extent.compare_rows, n_rows)
+        if extent.budget is not None and extent.compare_rows is None and n_rows > SMALL:
             self.heard.running("timing the methods on 1000 rows")
             evaluation, _ = self._evaluation(n_rows)
             where = {"n_jobs": self.n_workers, "cluster": self.cluster}
@@ -354,15 +358,17 @@ class _Bench:
         best = next(candidate for candidate in candidates if candidate.name == chosen)
         n_final = self._final_rows(extent, chosen, best.fit_seconds, evidence.sizes[0])
         trained = sample_rows(self.y, n_final, self.is_classification, plan.seed)
-        model = final_model(
-            plan, chosen, take_rows(prepared.X, trained), prepared.y[trained], n_jobs
-        )
+        with findings() as said:
+            model = final_model(
+                plan, chosen, take_rows(prepared.X, trained), prepared.y[trained], n_jobs
+            )
         self.heard.running("training models for the pictures")
         evaluation, studied = self._evaluation(n_rows)
         X = take_rows(prepared.X, studied)
-        shown = showcase(
-            plan, evaluation, prepared.y[studied], showcase_names(chosen, candidates), X, n_jobs
-        )
+        with findings():  # runs have told them
+            shown = showcase(
+                plan, evaluation, prepared.y[studied], showcase_names(chosen, candidates), X, n_jobs
+            )
         n_train, n_test = evidence.sizes
         return StudyOutcome(
             name=name, task=plan.task, target=str(prepared.preparation.target),
@@ -372,7 +378,8 @@ class _Bench:
             preparation=prepared.preparation, profile=prepared.profile,
             notes=(
                 *notes, *prepared.notes, *self._remarks(len(studied), len(trained)),
-                *_doubts(evidence, rows), *_failures(evidence), *_warnings(self.study.notes),
+                *_doubts(evidence, rows), *_failures(evidence),
+                *_warnings(self.study.notes, best.method, said),
             ),
             n_rows=len(prepared.y), n_attributes=prepared.X.shape[1], n_studied=len(studied),
             n_folds=plan.n_folds, n_outer=len(evidence.units), n_train=n_train, n_test=n_test,
@@ -408,12 +415,13 @@ class _Bench:
         if n_final < len(self.y):
             remarks.append(
                 f"The final model is trained on {n_final:,} of the {len(self.y):,} rows: all would "
-                "take much longer than the comparison. A longer --budget takes more, --repeats "
-                "without a budget takes all."
+                "take much longer than the comparison. A longer budget (--budget) takes more, "
+                "repetitions (--repeats) without a budget take all."
             )
         if n_rows < len(self.y):
             why = (
-                ", so that the comparison fits its budget; --compare-rows compares on more"
+                ", so that the comparison fits its budget; compare_rows (--compare-rows) compares "
+                "on more"
                 if self.plan.rows is None
                 else ""
             )
@@ -452,14 +460,14 @@ def _failures(evidence: Evidence) -> list[str]:
     ]
 
 
-def _warnings(notes: Mapping[str, Any]) -> list[str]:
-    """What fits warned of, each once."""
-    said = {
+def _warnings(notes: Mapping[str, Any], chosen: str, said: Iterable[str]) -> list[str]:
+    """What runs and the training of the final model warned of, each once."""
+    found = {
         f"{METHODS[name.split()[1]].title}: {text}"
         for name, text in notes.items()
         if name.startswith("warning ")
     }
-    return sorted(said)
+    return sorted(found | {f"{METHODS[chosen].title}: {text}" for text in said})
 
 
 def _doubts(evidence: Evidence, rows: Sequence[RunRow]) -> list[str]:
@@ -468,8 +476,8 @@ def _doubts(evidence: Evidence, rows: Sequence[RunRow]) -> list[str]:
     if len(evidence.units) < FEWEST_FOLDS:
         said.append(
             f"{len(evidence.units)} outer folds are too few to see how much they differ: intervals "
-            "are those of as many answers, and there are no tests. A longer --budget, or more "
-            "--repeats, helps."
+            "are those of as many answers, and there are no tests. A longer budget (--budget), or "
+            "more repetitions (--repeats), helps."
         )
     n_test = evidence.parts[:, 1]
     if len(n_test) and n_test.max() > 2 * n_test.min():
@@ -480,7 +488,7 @@ def _doubts(evidence: Evidence, rows: Sequence[RunRow]) -> list[str]:
     versions = sorted({row.versions.get("orfeon", "unknown") for row in rows})
     if len(versions) > 1:
         said.append(
-            f"The runs were made by several releases of orfeon: {', '.join(versions)}. A fresh "
-            "--out makes them all with one."
+            f"The runs were made by several releases of orfeon: {', '.join(versions)}. A new "
+            "store (--out) makes them all with one."
         )
     return said

@@ -52,7 +52,7 @@ def warnings_of(outcome: StudyOutcome) -> list[str]:
     elif outcome.configuration.get("design") != "splits" and outcome.n_outer < outcome.n_folds:
         said.append(
             f"Only {outcome.n_outer} of {outcome.n_folds} folds were finished: not every row was "
-            "tested. A longer --budget goes on from there."
+            "tested. A longer budget (--budget) goes on from there."
         )
     if outcome.n_test < _FEW:
         said.append(f"Test sets have about {round(outcome.n_test)} rows: their scores are rough.")
