@@ -74,7 +74,7 @@ def _order(way: str, chunks: Chunks) -> Order:
     if way == "chunks":
         return order_chunks(chunks, rule="margin_distance")
     votes, labels = zip(*chunks(), strict=True)
-    return order(np.hstack(votes), np.concatenate(labels), rule="margin_distance")
+    return order(np.hstack(votes), y=np.concatenate(labels), rule="margin_distance")
 
 
 def measure(way: str, n_members: int, n_examples: int) -> dict[str, Any]:

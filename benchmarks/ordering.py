@@ -135,7 +135,7 @@ def arrange(name: str, votes: Any, y: Any) -> Order:
     with warnings.catch_warnings():
         # That orientation is unstable here does not matter to its time.
         warnings.filterwarnings("ignore", message=NEAR_DIAGONAL, category=UserWarning)
-        return order(votes, y, rule=name.partition(" ")[0], **options)
+        return order(votes, y=y, rule=name.partition(" ")[0], **options)
 
 
 def _contender(name: str, work: Callable[[Any, Any], Any], votes: Any, y: Any) -> Contender:
@@ -203,7 +203,7 @@ def weighted_backfitting(case: str, shape: Shape) -> list[Measurement]:
 
     def work(n_members: int) -> Order:
         return order(
-            votes[:n_members], y, rule="reduce_error", backfitting=True, sample_weight=weights
+            votes[:n_members], y=y, rule="reduce_error", backfitting=True, sample_weight=weights
         )
 
     with one_thread():
@@ -291,12 +291,12 @@ def exhaustive(case: str, n_members: int) -> list[Measurement]:
     threads = min(threads, os.cpu_count() or 1)
     votes, y = real_votes(*shape)
     work = Contender(
-        "orfeon", partial(search_exhaustive, votes, y, n_jobs=threads),
-        warm_up=partial(search_exhaustive, votes[:4], y),
+        "orfeon", partial(search_exhaustive, votes, y=y, n_jobs=threads),
+        warm_up=partial(search_exhaustive, votes[:4], y=y),
     )  # fmt: skip
     with one_thread():  # of the numerical libraries; the search has its own
         timing = interleave([work], rounds=1)["orfeon"]
-    greedy = order(votes, y, rule="reduce_error").error_curve
+    greedy = order(votes, y=y, rule="reduce_error").error_curve
     above = greedy - timing.result.error_curve
     assert above.min() >= 0, "a greedy subset is better than the best one"
     note = (
@@ -312,8 +312,8 @@ def genetic(case: str, rounds: int) -> list[Measurement]:
     shape = Shape(200, 300)
     votes, y = real_votes(*shape)
     work = Contender(
-        "orfeon", partial(search_genetic, votes, y, random_state=0),
-        warm_up=partial(search_genetic, votes[:5], y, random_state=0),
+        "orfeon", partial(search_genetic, votes, y=y, random_state=0),
+        warm_up=partial(search_genetic, votes[:5], y=y, random_state=0),
     )  # fmt: skip
     with one_thread():
         timing = interleave([work], rounds=rounds)["orfeon"]

@@ -158,7 +158,7 @@ def measure(ensemble: str, dataset: str, split: int, members: int, parts: Partit
     start = time.perf_counter()
     seed = PROTOCOLS[TABLE].random_state(split)
     fitted = ENSEMBLES[ensemble](members, seed).fit(parts.X_train, parts.y_train)
-    order = orfeon.order(fitted, parts.y_train, X=parts.X_train, rule=RULE)
+    order = orfeon.order(fitted, parts.X_train, parts.y_train, rule=RULE)
     size = order.size("auto")
     seconds = time.perf_counter() - start
     y = class_codes(fitted, parts.y_test)

@@ -67,7 +67,7 @@ def bare_loop(plan: Plan, evaluation: Evaluation, unit: int) -> dict[str, float]
         model.fit(X[train], y[train])
         models = {method.name: model}
         if method.is_prunable:
-            found = order(model, y[train], X=X[train], rule=plan.rule)
+            found = order(model, X[train], y[train], rule=plan.rule)
             for share in plan.keep:
                 models[f"{method.name}@{share:g}"] = first_members(model, found, share)
         for name, each in models.items():

@@ -138,7 +138,7 @@ def mean_curves(build: Callable[[int], Any], n_draws: int = 10) -> Curves:
         whole = build(seed).fit(X, y)
         votes, votes_test = whole.votes(X), whole.votes(X_test)
         for name, rule in {"ordered": MarginDistance(), "random": RandomOrder(seed)}.items():
-            order = orfeon.order(votes, y, rule=rule)
+            order = orfeon.order(votes, y=y, rule=rule)
             for where, curve in {
                 "training": order.error_curve,
                 "test": order.test_curve(votes_test, y_test),
@@ -207,7 +207,7 @@ def picture_of_the_size(path: Path) -> None:
 
     X, y, X_test, y_test = draw(0)
     bag = bag_of_pruned_trees(0).fit(X, y)
-    order = orfeon.order(bag, y, X=X)
+    order = orfeon.order(bag, X, y)
     choice = order.size_choice()
     assert choice.out_of_bag is not None
     figure, ax = pyplot.subplots(figsize=(6.4, 4.0), layout="constrained")

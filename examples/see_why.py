@@ -293,11 +293,11 @@ def walk_and_search(effort: Effort, album: Album) -> None:
     album.keep("ensemble_walk", lambda: draw_walk(walk))
 
     few = orfeon.BaggingClassifier(tree, n_estimators=effort.n_searched, random_state=0).fit(X, y)
-    search = orfeon.ordering.search_exhaustive(few, y, X=X)
+    search = orfeon.ordering.search_exhaustive(few, X, y)
     print(f"\n  Of the best subsets of {effort.n_searched} members, first members of an order find")
     for rule in ("reduce_error", "margin_distance", "random"):
         options: dict[str, Any] = {"random_state": 0} if rule == "random" else {}
-        greedy = orfeon.order(few, y, X=X, rule=rule, **options)
+        greedy = orfeon.order(few, X, y, rule=rule, **options)
         found = inspection.member_coincidence(search, greedy)
         errors = greedy.error_curve.min(), search.error_curve.min()
         print(

@@ -61,7 +61,7 @@ def test_a_subset_votes_with_the_weights_of_its_members(boosted):
 
 
 def test_the_curve_of_an_order_is_that_of_the_weighted_vote(boosted):
-    ordered = order(boosted, Y, X=X, rule="reduce_error")
+    ordered = order(boosted, X, Y, rule="reduce_error")
     votes = boosted.votes(X)
     codes = np.searchsorted(boosted.classes_, Y)
     for size in (1, 5, 25):

@@ -26,12 +26,12 @@ def bag(waveform):
 
 @pytest.fixture(scope="module")
 def search(waveform, bag):
-    return search_exhaustive(bag, waveform[1], X=waveform[0])
+    return search_exhaustive(bag, *waveform)
 
 
 @pytest.fixture(scope="module")
 def greedy(waveform, bag):
-    return order(bag, waveform[1], X=waveform[0], rule="reduce_error")
+    return order(bag, *waveform, rule="reduce_error")
 
 
 def best_subsets(votes, y):
@@ -54,8 +54,8 @@ def test_ones_are_members_of_the_best_subsets():
     y = rng.integers(0, 3, 30)
     votes = np.where(rng.random((6, 30)) < 0.5, y, rng.integers(0, 3, (6, 30)))
     subsets = best_subsets(votes, y)
-    made = order(votes, y, rule="reduce_error")
-    found = member_coincidence(search_exhaustive(votes, y), made)
+    made = order(votes, y=y, rule="reduce_error")
+    found = member_coincidence(search_exhaustive(votes, y=y), made)
     assert found.kind == "members"
     assert found.sizes.tolist() == found.columns.tolist() == [1, 2, 3, 4, 5, 6]
     for i, subset in enumerate(subsets):
@@ -78,7 +78,7 @@ def test_an_order_that_finds_the_best_subsets_fills_the_triangle():
     votes = np.ones((4, 8), int)
     for t in range(4):
         votes[t, : 8 - t] = 0
-    search = search_exhaustive(votes, y)
+    search = search_exhaustive(votes, y=y)
     found = member_coincidence(search, np.arange(4))
     assert (found.values == np.tril(np.ones((4, 4)))).all()
     assert found.found.tolist() == [1.0, 1.0, 1.0, 1.0]
@@ -92,8 +92,8 @@ def test_runs_are_averaged(waveform):
     searches, orders = [], []
     for seed in range(3):
         bag = BaggingClassifier(CARTClassifier(max_depth=2), 7, random_state=seed).fit(X, y)
-        searches.append(search_exhaustive(bag, y, X=X, sizes="odd"))
-        orders.append(order(bag, y, X=X, rule="reduce_error"))
+        searches.append(search_exhaustive(bag, X, y, sizes="odd"))
+        orders.append(order(bag, X, y, rule="reduce_error"))
     found = member_coincidence(searches, orders)
     assert found.n_runs == 3
     assert found.sizes.tolist() == [1, 3, 5, 7]
@@ -135,7 +135,7 @@ def test_subsets_of_two_sources_are_compared(search, greedy):
 
 
 def test_odd_sizes_are_compared_with_all(waveform, bag, greedy):
-    odd = search_exhaustive(bag, waveform[1], X=waveform[0], sizes="odd")
+    odd = search_exhaustive(bag, *waveform, sizes="odd")
     found = subset_coincidence(odd, greedy)
     assert found.values.shape == (6, 11)
     assert found.sizes.tolist() == [1, 3, 5, 7, 9, 11]
@@ -147,7 +147,7 @@ def test_odd_sizes_are_compared_with_all(waveform, bag, greedy):
 def test_subsets_of_backfitting_are_used_as_they_are(waveform):
     X, y = make_waveform(150, random_state=3)
     bag = BaggingClassifier(CARTClassifier(max_depth=2), 30, random_state=3).fit(X, y)
-    made = order(bag, y, X=X, rule=ReduceError(backfitting=True))
+    made = order(bag, X, y, rule=ReduceError(backfitting=True))
     found = subset_coincidence(made)
     assert found.sizes.tolist() == list(range(1, 31))
     expected = len(set(made.members(4).tolist()) & set(made.members(9).tolist())) / 4
@@ -179,7 +179,7 @@ def test_what_does_not_belong_together_is_refused(search, greedy):
         member_coincidence([greedy], [greedy])
     with pytest.raises(ValueError, match="each of the 11 members must be in it once"):
         member_coincidence(search, [0, 1, 2])
-    small = search_exhaustive([[0, 1], [1, 0], [0, 0]], [0, 1])
+    small = search_exhaustive([[0, 1], [1, 0], [0, 0]], y=[0, 1])
     with pytest.raises(ValueError, match="runs over 3 members"):
         member_coincidence([search, small], [greedy, [0, 1, 2]])
     with pytest.raises(ValueError, match="one has 11 members and other has 3"):
@@ -235,8 +235,8 @@ def test_ensembles_of_scikit_learn_are_searched_too(waveform):
     X, y = waveform
     bag = BaggingOfScikitLearn(n_estimators=5, random_state=0).fit(X, y)
     display = CoincidenceDisplay.from_estimator(bag, X, y, rule="kappa")
-    search = search_exhaustive(bag, y, X=X)
-    expected = search.coincidence(order(bag, y, X=X, rule="kappa"))
+    search = search_exhaustive(bag, X, y)
+    expected = search.coincidence(order(bag, X, y, rule="kappa"))
     assert (display.data.values == expected).all()
 
 

@@ -73,7 +73,7 @@ def test_points_are_partial_sums(votes):
     places = np.random.default_rng(1).permutation(15)
     found = ensemble_walk(said, y=y, orders={"mine": places, "best": "reduce_error"})
     assert list(found.walks) == ["own order", "mine", "best"]
-    best = order(said, y, rule="reduce_error").order
+    best = order(said, y=y, rule="reduce_error").order
     for name, order_ in (("own order", np.arange(15)), ("mine", places), ("best", best)):
         walk = found.walks[name]
         assert walk.shape == (16, 3)
@@ -161,7 +161,7 @@ def test_random_orders_are_fixed_by_the_seed(votes):
 def test_subsets_that_do_not_grow_by_one_member_have_a_walk(waveform, bag):
     X, y = waveform
     signs = signs_of(bag.votes(X), y)
-    made = order(bag, y, X=X, rule=ReduceError(backfitting=True))
+    made = order(bag, X, y, rule=ReduceError(backfitting=True))
     found = ensemble_walk(bag, X, y, orders={"it": made})
     for u in (1, 7, 50):
         point = signs[made.members(u)].sum(axis=0) @ found.directions.T

@@ -171,7 +171,7 @@ def test_ordered_curves_are_those_of_the_orders(waveform, test_set, bag):
     rules = ["margin_distance", "reduce_error", "orientation"]
     found = error_curves(bag, X, y, *test_set, orders=rules, out_of_bag=False)
     for rule in rules:
-        made = order(bag, y, X=X, rule=rule)
+        made = order(bag, X, y, rule=rule)
         name = rule.replace("_", " ")
         assert (found[name, "training"].errors == made.error_curve).all()
         expected = made.test_curve(bag, test_set[1], X=test_set[0])
@@ -185,7 +185,7 @@ def test_ordered_curves_are_those_of_the_orders(waveform, test_set, bag):
 
 def test_orders_come_in_many_forms(waveform, bag):
     X, y = waveform
-    made = order(bag, y, X=X, rule="kappa")
+    made = order(bag, X, y, rule="kappa")
     places = np.arange(40)[::-1]
     found = error_curves(
         bag, X, y, out_of_bag=False,
@@ -205,7 +205,7 @@ def test_orders_come_in_many_forms(waveform, bag):
 @pytest.mark.parametrize("rule", [ReduceError(backfitting=True), BoostingBased(weighted_vote=True)])
 def test_subsets_and_weights_of_a_rule_are_used(rule, waveform, test_set, bag):
     X, y = waveform
-    made = order(bag, y, X=X, rule=rule)
+    made = order(bag, X, y, rule=rule)
     found = error_curves(bag, X, y, *test_set, orders={"it": made}, out_of_bag=False)
     assert (found["it", "training"].errors == made.error_curve).all()
     expected = made.test_curve(bag, test_set[1], X=test_set[0])
@@ -216,7 +216,7 @@ def test_out_of_bag_curves_of_orders_are_counted_the_same_way(waveform, bag):
     X, y = waveform
     heard = np.where(adapt(bag).out_of_bag(X, y), adapt(bag).answers(X), -1)
     for rule in (MarginDistance(), ReduceError(backfitting=True)):
-        made = order(bag, y, X=X, rule=rule)
+        made = order(bag, X, y, rule=rule)
         found = error_curves(bag, X, y, orders={"it": made})["it", "out-of-bag"].errors
         subsets = made.subsets or [made.order[:u] for u in range(1, 41)]
         expected = [vote_errors(heard[some], y)[-1] for some in subsets]
@@ -265,7 +265,7 @@ def test_errors_of_numbers_are_mean_squares(friedman, of_numbers):
     X_new, y_new = make_friedman1(150, random_state=1)
     found = error_curves(of_numbers, X, y, X_new, y_new, orders="reduce_error")
     assert found.is_regression
-    made = order(of_numbers, y, X=X, rule="reduce_error")
+    made = order(of_numbers, X, y, rule="reduce_error")
     for on, rows, targets in (("training", X, y), ("test", X_new, y_new)):
         said = of_numbers.predictions(rows)
         np.testing.assert_allclose(found["own order", on].errors, mean_errors(said, targets))
@@ -365,7 +365,7 @@ def test_examples_without_a_vote_are_left_out():
 
 def test_orders_made_before_keep_their_curves(waveform, test_set, bag):
     X, y = waveform
-    orders = {rule: order(bag, y, X=X, rule=rule) for rule in ("reduce_error", "kappa")}
+    orders = {rule: order(bag, X, y, rule=rule) for rule in ("reduce_error", "kappa")}
     alone = curves_of_orders(orders)
     assert [(curve.name, curve.on) for curve in alone] == [
         ("own order", "training"), ("reduce_error", "training"), ("kappa", "training"),
@@ -386,7 +386,7 @@ def test_orders_made_before_keep_their_curves(waveform, test_set, bag):
 
 def test_examples_set_aside_for_orders_have_labels_and_votes():
     votes, y = [[0, 1, 1], [1, 1, 0]], [0, 1, 1]
-    made = order(votes, y)
+    made = order(votes, y=y)
     with pytest.raises(ValueError, match=r"y is missing: .* with y=labels"):
         curves_of_orders(made, votes, y)
     with pytest.raises(ValueError, match="votes has shape"):
@@ -412,7 +412,7 @@ def test_what_cannot_be_counted_is_refused(waveform, test_set, bag):
     with pytest.raises(ValueError, match="rule='kapa' is not known"):
         error_curves(bag, X, y, orders="kapa")
     with pytest.raises(ValueError, match="orders has 3 members, and the ensemble has 40"):
-        error_curves(bag, X, y, orders=order([[0, 1]] * 3, [0, 1]))
+        error_curves(bag, X, y, orders=order([[0, 1]] * 3, y=[0, 1]))
     with pytest.raises(ValueError, match="votes_test has 3 members, and the ensemble has 40"):
         error_curves(bag.votes(X), y=y, votes_test=[[0, 1]] * 3, y_test=[0, 1])
     with pytest.raises(ValueError, match="out_of_bag=True needs an ensemble"):
@@ -529,7 +529,7 @@ def test_votes_and_orders_are_drawn(waveform, test_set, bag):
         ("own order", "these examples"),
         ("reduce error", "these examples"),
     ]
-    made = order(said, waveform[1], rule="kappa")
+    made = order(said, y=waveform[1], rule="kappa")
     display = ErrorCurveDisplay.from_orders({"agree least": made}, bag, *test_set)
     expected = 100 * made.test_curve(bag, test_set[1], X=test_set[0])
     np.testing.assert_allclose(drawn(display.lines_["agree least", "test"]), expected)
@@ -564,7 +564,7 @@ def test_hundreds_of_members_that_nobody_ordered_have_a_logarithmic_axis():
     ordered = ErrorCurveDisplay.from_votes(votes, y, orders="reduce_error")
     assert ordered.ax_.get_xscale() == "linear"  # orders part in the middle
     assert ordered.plot(scale="log").ax_.get_xscale() == "log"
-    few = ErrorCurveDisplay.from_orders(order(votes[:9], y), votes[:9], y=y, scale="log")
+    few = ErrorCurveDisplay.from_orders(order(votes[:9], y=y), votes[:9], y=y, scale="log")
     assert few.ax_.get_xscale() == "log"
     with pytest.raises(ValueError, match='scale=\'square\' is not allowed; use "auto", "linear"'):
         many.plot(scale="square")

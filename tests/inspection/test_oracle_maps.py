@@ -222,7 +222,7 @@ def search_of(seed, sizes="all"):
     votes = np.where(
         rng.random((n_members, 12)) < 0.6, y, rng.integers(0, n_classes, (n_members, 12))
     )
-    return search_exhaustive(votes, y, sizes=sizes), votes, y, rng
+    return search_exhaustive(votes, y=y, sizes=sizes), votes, y, rng
 
 
 @pytest.mark.parametrize("sizes", ["all", "odd"])
@@ -250,7 +250,7 @@ def test_coincidence_of_members_by_sets(seed, sizes):
 def test_coincidence_of_subsets_by_sets(seed, sizes):
     search, votes, y, _ = search_of(seed, sizes)
     best = [subset.tolist() for subset in search.subsets]
-    greedy = order(votes, y, rule="reduce_error")
+    greedy = order(votes, y=y, rule="reduce_error")
     prefixes = [greedy.order[:size].tolist() for size in range(1, len(votes) + 1)]
     for found, rows, columns in (
         (subset_coincidence(search), best, best),

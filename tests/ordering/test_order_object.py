@@ -34,7 +34,7 @@ def bag_and_data():
 
 def test_it_says_what_it_is_in_a_line(bag_and_data):
     bag, X, y = bag_and_data
-    found = order(bag, y, X=X, rule="reduce_error", backfitting=True)
+    found = order(bag, X, y, rule="reduce_error", backfitting=True)
     assert repr(found).startswith("<Order of 20 members by ReduceError(backfitting=True")
     assert len(repr(found)) < 160
     assert list(found) == found.order.tolist()
@@ -42,7 +42,7 @@ def test_it_says_what_it_is_in_a_line(bag_and_data):
 
 def test_it_is_pickled_without_the_votes(bag_and_data):
     bag, X, y = bag_and_data
-    found = order(bag, y, X=X)
+    found = order(bag, X, y)
     size = found.size("auto")
     again = pickle.loads(pickle.dumps(found))
     np.testing.assert_array_equal(again.order, found.order)
@@ -53,7 +53,7 @@ def test_it_is_pickled_without_the_votes(bag_and_data):
 
 def test_what_is_kept_is_a_copy(bag_and_data):
     bag, X, y = bag_and_data
-    found = order(bag, y, X=X)
+    found = order(bag, X, y)
     before = found.order.copy()
     found.members(5)[:] = 0
     np.testing.assert_array_equal(found.order, before)
@@ -62,7 +62,7 @@ def test_what_is_kept_is_a_copy(bag_and_data):
 def test_curves_of_other_examples_from_the_ensemble_itself(bag_and_data):
     bag, X, y = bag_and_data
     X_new, y_new = make_waveform(80, random_state=1)
-    found = order(bag, y, X=X)
+    found = order(bag, X, y)
     curve = found.test_curve(bag, y_new + 1, X=X_new)
     labels = bag.classes_[bag.votes(X_new)]
     np.testing.assert_array_equal(curve, found.test_curve(labels, y_new + 1))
@@ -79,13 +79,13 @@ def test_forests_are_ordered_and_cut_as_members(bag_and_data):
         prune(bag.forest_, X, y - 1, on="out_of_bag")
     X, y = make_friedman1(60, random_state=0)
     numbers = BaggingRegressor(n_estimators=6, random_state=0).fit(X, y)
-    found = order(numbers.forest_, y, X=X, rule="reduce_error")
-    assert found.order.tolist() == order(numbers, y, X=X, rule="reduce_error").order.tolist()
+    found = order(numbers.forest_, X, y, rule="reduce_error")
+    assert found.order.tolist() == order(numbers, X, y, rule="reduce_error").order.tolist()
 
 
 def test_warnings_stay_as_they_are_when_threads_choose_sizes(bag_and_data):
     bag, X, y = bag_and_data
-    found = [order(bag, y, X=X, rule="margin_distance") for _ in range(8)]
+    found = [order(bag, X, y, rule="margin_distance") for _ in range(8)]
     with warnings.catch_warnings():
         before = list(warnings.filters)
         threads = [threading.Thread(target=one.size, args=("auto",)) for one in found]
@@ -96,10 +96,18 @@ def test_warnings_stay_as_they_are_when_threads_choose_sizes(bag_and_data):
         assert list(warnings.filters) == before
 
 
-def test_the_warning_of_a_rule_points_at_the_caller():
-    votes = np.zeros((3, 10), int)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda votes, y: order(votes, y=y, rule="orientation"),
+        lambda votes, y: prune(votes, y=y, rule="orientation"),
+        lambda votes, y: order_chunks([(votes, y)], rule="orientation"),
+    ],
+    ids=["order", "prune", "order_chunks"],
+)
+def test_the_warning_of_a_rule_points_at_the_caller(ask):
     with pytest.warns(UserWarning, match="right almost alike on all examples") as caught:
-        order(votes, np.zeros(10, int), rule="orientation")
+        ask(np.zeros((3, 10), int), np.zeros(10, int))
     assert caught[0].filename == __file__
 
 
@@ -116,7 +124,7 @@ class Halving(Rule):
 
 def test_weights_of_any_rule_are_not_lost(bag_and_data):
     bag, X, y = bag_and_data
-    assert order(bag, y, X=X, rule=Halving()).has_own_weights
+    assert order(bag, X, y, rule=Halving()).has_own_weights
     with pytest.raises(ValueError, match=r"Halving\(\) gives the votes weights"):
         prune(bag, X, y, rule=Halving())
     model = PrunedClassifier(bag, rule=Halving(), keep=6, random_state=0).fit(X, y)
@@ -168,19 +176,19 @@ def test_matrices_come_back_as_they_were_given():
 )
 def test_votes_that_make_no_sense_are_refused(votes, y, message):
     with pytest.raises(ValueError, match=message):
-        order(votes, y)
+        order(votes, y=y)
 
 
 @pytest.mark.parametrize("scale", [1e308, 1e-300])
 def test_weights_of_any_size(scale):
     votes, y = [[0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]], [0, 0, 1, 1]
     weights = np.array([0.3, 0.1, 0.25, 0.7])
-    found = order(votes, y, sample_weight=weights * scale)
-    np.testing.assert_array_equal(found.order, order(votes, y, sample_weight=weights).order)
+    found = order(votes, y=y, sample_weight=weights * scale)
+    np.testing.assert_array_equal(found.order, order(votes, y=y, sample_weight=weights).order)
 
 
 def test_one_example_tells_nothing_of_the_size():
-    found = order([[0], [1], [1]], [0])
+    found = order([[0], [1], [1]], y=[0])
     assert found.size("auto") == 3
     assert np.isnan(found.size_choice().curve).all()
 
@@ -189,13 +197,13 @@ def test_what_ensembles_know_cannot_be_said_otherwise(bag_and_data):
     bag, X, y = bag_and_data
     for name, value in (("task", "regression"), ("no_vote", -1)):
         with pytest.raises(ValueError, match=f"{name}=.* is for a matrix of votes"):
-            order(bag, y, X=X, **{name: value})
+            order(bag, X, y, **{name: value})
 
 
 def test_many_classes_are_too_many_for_a_meta_tree():
     votes = np.tile(np.arange(40), (3, 1))
     with pytest.raises(ValueError, match="up to 30 classes, and there are 40"):
-        order(votes, np.arange(40), rule="meta_tree")
+        order(votes, y=np.arange(40), rule="meta_tree")
 
 
 def test_a_chunk_that_is_refused_leaves_the_sums_as_they_were():
@@ -220,4 +228,4 @@ def test_a_chunk_that_is_refused_leaves_the_sums_as_they_were():
 )
 def test_options_that_a_rule_does_not_take_are_refused(rule, option, value):
     with pytest.raises(ValueError, match=f"{option}={value!r} is not allowed"):
-        order([[0, 1], [0, 0]], [0, 1], rule=rule, **{option: value})
+        order([[0, 1], [0, 0]], y=[0, 1], rule=rule, **{option: value})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 
 from orfeon import (
     BaggingClassifier,
@@ -61,7 +62,7 @@ def test_every_rule_gives_the_order_of_all_examples_in_one_place(pasted, example
     given = {"sample_weight": weights} if weighted else {}
     spread = {"sample_weight": parts(weights)[0]} if weighted else {}
     X, y = examples
-    one = order(pasted, y, X=X, rule=rule, **given, **options)
+    one = order(pasted, X, y, rule=rule, **given, **options)
     other = order_partitions(pasted, *parts(X, y), rule=rule, **spread, **options)
     assert_same_order(one, other)
 
@@ -70,7 +71,7 @@ def test_every_rule_gives_the_order_of_all_examples_in_one_place(pasted, example
 def test_regressors_are_ordered_by_their_predictions(rule):
     X, y = make_friedman1(240, random_state=0)
     pasted = PartitionedRegressor(n_partitions=4, n_estimators=3, random_state=0).fit(X, y)
-    one = order(pasted, y, X=X, rule=rule)
+    one = order(pasted, X, y, rule=rule)
     assert_same_order(one, order_partitions(pasted, *parts(X, y), rule=rule))
 
 
@@ -90,8 +91,38 @@ def test_prune_itself_takes_dask_collections(pasted, examples):
     expected = prune(pasted, X, y, keep=0.2)
     found = prune(pasted, *parts(X, y), keep=0.2)
     assert found.kept_.tolist() == expected.kept_.tolist()
+
+
+@pytest.mark.parametrize("rule", ["margin_distance", "reduce_error"])
+def test_order_itself_takes_dask_collections(pasted, examples, rule):
+    weights = np.arange(240) % 3
+    expected = order(pasted, *examples, rule=rule, sample_weight=weights)
+    found = order(pasted, *parts(*examples), rule=rule, sample_weight=parts(weights)[0])
+    assert_same_order(found, expected)
+
+
+@pytest.mark.parametrize("function", [order, prune])
+def test_what_does_not_go_with_dask_collections_is_refused(function, pasted, examples):
+    X, y = parts(*examples)
     with pytest.raises(ValueError, match="on='out_of_bag' is not allowed for Dask collections"):
-        prune(pasted, *parts(X, y), on="out_of_bag")
+        function(pasted, X, y, on="out_of_bag")
+    with pytest.raises(ValueError, match="no_vote=-1 is for a matrix of votes"):
+        function(pasted, X, y, no_vote=-1)
+    with pytest.raises(ValueError, match="task='classification' is for a matrix of votes"):
+        function(pasted, X, y, task="classification")
+    with pytest.raises(ValueError, match="max_bytes=20000 allows"):
+        function(pasted, X, y, rule="reduce_error", max_bytes=20_000)
+    with pytest.raises(ValueError, match=r"y is missing.*without X, and with y=labels"):
+        function(pasted.votes(examples[0]), y)
+
+
+@pytest.mark.parametrize("function", [order, prune, order_partitions])
+def test_the_warning_of_a_rule_points_at_the_caller(function):
+    X, y = make_waveform(120, random_state=0)
+    sure = [DummyClassifier(strategy="constant", constant=0).fit(X, y)] * 3
+    with pytest.warns(UserWarning, match="right almost alike on all examples") as caught:
+        function(sure, *parts(X, np.zeros_like(y)), rule="orientation")
+    assert caught[0].filename == __file__
 
 
 def test_any_ensemble_may_be_pruned(examples):

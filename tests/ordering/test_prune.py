@@ -92,7 +92,7 @@ def test_our_ensembles_decide_as_the_members_kept(kind, train, test):
     np.testing.assert_array_equal(small.votes(test[0]), kept)
     np.testing.assert_array_equal(small.predict(test[0]), majority(kept, whole.classes_))
     assert small.order_.order.tolist() == order(
-        whole.votes(train[0]), np.searchsorted(whole.classes_, train[1]), rule="reduce_error"
+        whole.votes(train[0]), y=np.searchsorted(whole.classes_, train[1]), rule="reduce_error"
     ).order.tolist()  # fmt: skip
     assert small.error_curve_[-1] == pytest.approx(error, abs=1e-15)
     assert small.error_curve_[7] == pytest.approx(1 - small.score(*train), abs=1e-15)
@@ -184,7 +184,7 @@ def test_a_list_of_estimators_gives_a_list(train):
     trees = [DecisionTreeClassifier(max_depth=d, random_state=d).fit(*train) for d in depths]
     estimators = [GaussianNB().fit(*train), LinearDiscriminantAnalysis().fit(*train), *trees]
     votes = np.array([e.predict(train[0]) for e in estimators])
-    expected = order(votes, train[1]).order[:3]
+    expected = order(votes, y=train[1]).order[:3]
     small = prune(estimators, *train, keep=3)
     assert type(small) is list
     assert [id(e) for e in small] == [id(estimators[t]) for t in expected]
@@ -195,7 +195,7 @@ def test_a_list_of_estimators_gives_a_list(train):
 
 def test_a_matrix_gives_its_rows(bag, train):
     votes = bag.classes_[bag.votes(train[0])]
-    expected = votes[order(votes, train[1]).order[:5]]
+    expected = votes[order(votes, y=train[1]).order[:5]]
     np.testing.assert_array_equal(prune(votes, None, train[1]), expected)
     np.testing.assert_array_equal(prune(votes, None, train[1], keep=[4, 1]), votes[[4, 1]])
     as_lists = prune(votes.tolist(), None, train[1])
@@ -225,7 +225,7 @@ def test_a_pipeline_is_pruned_in_its_last_step(train, test):
 )  # fmt: skip
 def test_shares_round_halves_up_and_numbers_are_taken_as_they_are(keep, size, bag, train):
     small = prune(bag, *train, rule="orientation", keep=keep)
-    whole = order(bag, train[1], X=train[0], rule="orientation")
+    whole = order(bag, *train, rule="orientation")
     if keep == "rule":
         size = whole.own_size
         assert 1 < size < 13
@@ -266,7 +266,7 @@ def test_a_rule_may_come_by_name_with_options_or_as_it_is(bag, train):
 
 def test_subsets_that_are_not_nested_are_kept_as_they_are(train):
     whole = BaggingClassifier(CART, T, random_state=4).fit(*train)
-    found = order(whole, train[1], X=train[0], rule="reduce_error", backfitting=True)
+    found = order(whole, *train, rule="reduce_error", backfitting=True)
     differs = [n for n in range(1, T) if set(found.members(n)) != set(found.order[:n])]
     assert differs
     small = prune(whole, *train, rule="reduce_error", backfitting=True, keep=differs[0])
@@ -282,7 +282,7 @@ def test_out_of_bag_is_the_order_of_the_votes_on_what_was_left_out(bag, train):
     seen = bag.in_bag(X, y) > 0
     assert 0.3 < 1 - seen.mean() < 0.45
     codes = np.searchsorted(bag.classes_, y)
-    expected = order(np.where(seen, -1, bag.votes(X)), codes, no_vote=-1, rule="reduce_error")
+    expected = order(np.where(seen, -1, bag.votes(X)), y=codes, no_vote=-1, rule="reduce_error")
     small = prune(bag, X, y, on="out_of_bag", rule="reduce_error", keep=9)
     assert small.order_.order.tolist() == expected.order.tolist()
     assert small.error_curve_.tolist() == expected.error_curve.tolist()
@@ -295,7 +295,7 @@ def test_out_of_bag_of_a_forest_of_scikit_learn(train):
     votes = np.array([tree.predict(X) for tree in forest.estimators_]).astype(int)
     for row, drawn in zip(votes, forest.estimators_samples_, strict=True):
         row[drawn] = -1
-    expected = order(votes, np.searchsorted(forest.classes_, y), no_vote=-1)
+    expected = order(votes, y=np.searchsorted(forest.classes_, y), no_vote=-1)
     small = prune(forest, X, y, on="out_of_bag")
     assert small.order_.order.tolist() == expected.order.tolist()
 
@@ -332,10 +332,10 @@ def test_other_examples_than_those_of_the_training_set(bag, test):
     X, y = test[0][:150], test[1][:150]
     small = prune(bag, X, y, rule="reduce_error", keep="auto")
     votes = bag.classes_[bag.votes(X)]
-    expected = order(votes, y, rule="reduce_error")
+    expected = order(votes, y=y, rule="reduce_error")
     assert small.order_.order.tolist() == expected.order.tolist()
     # Nobody was trained on them: there is only the one curve.
-    choice = order(bag, y, X=X, rule="reduce_error").size_choice()
+    choice = order(bag, X, y, rule="reduce_error").size_choice()
     assert choice.out_of_bag is None
     assert len(small) == choice.size == expected.size("auto")
     with pytest.raises(ValueError, match="are not the training set of all members"):
@@ -351,7 +351,7 @@ def test_regressors_predict_the_mean_of_those_kept(rule, numbers):
     whole = orfeon.BaggingRegressor(CARTRegressor(pruning="cv"), T, random_state=0).fit(X, y)
     small = prune(whole, X, y, rule=rule, keep=6)
     said = whole.predictions(X)
-    expected = order(said, y, rule=rule)
+    expected = order(said, y=y, rule=rule)
     assert small.kept_.tolist() == expected.order[:6].tolist()
     np.testing.assert_allclose(small.predict(X), said[small.kept_].mean(axis=0), atol=1e-12)
     errors = ((said.mean(axis=0) - y) ** 2).mean(), ((small.predict(X) - y) ** 2).mean()
@@ -368,7 +368,7 @@ def test_regressors_out_of_bag_and_weighted(numbers):
     )
     seen = whole.in_bag(X, y, weights) > 0
     said = np.where(seen, np.nan, whole.predictions(X))
-    expected = order(said, y, rule="reduce_error", sample_weight=weights, no_vote=np.nan)
+    expected = order(said, y=y, rule="reduce_error", sample_weight=weights, no_vote=np.nan)
     assert small.order_.order.tolist() == expected.order.tolist()
     assert len(small) == expected.size("auto")
 

@@ -200,7 +200,7 @@ def test_early_stopping_keeps_the_best(clouds):
 def test_it_can_be_ordered_pruned_and_asked_less(clouds):
     X, y = clouds
     model = PPBoostClassifier(WEAK, 12, random_state=0).fit(X, y)
-    ordered = order(model.votes(X), y)
+    ordered = order(model.votes(X), y=y)
     assert sorted(ordered.order) == list(range(12))
     few = prune(model, X, y, keep=5)
     assert len(few) == 5

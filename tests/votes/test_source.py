@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, order, prune
 from orfeon.datasets import make_friedman1, make_waveform
-from orfeon.ordering import PrunedClassifier
+from orfeon.ordering import PrunedClassifier, search_exhaustive, search_genetic
 from orfeon.votes.source import read_source
 
 CART = CARTClassifier(pruning="cv", n_folds=3)
@@ -123,7 +123,7 @@ def test_numbers_are_asked_for_too():
 def test_a_class_that_the_examples_lack_still_ties_as_in_the_vote(bag, train):
     X, y = train
     rows = y != "one"
-    found = order(bag, y[rows], X=X[rows])
+    found = order(bag, X[rows], y[rows])
     assert found.error_curve[-1] == pytest.approx(1 - bag.score(X[rows], y[rows]), abs=1e-15)
 
 
@@ -178,7 +178,7 @@ def test_data_frames_with_categories_and_missing_values(on, train):
         votes = np.where(whole.in_bag(frame, labels) > 0, -1, votes)
     codes = np.searchsorted(whole.classes_, y)
     assert small.kept_.tolist() == order(
-        votes, codes, no_vote=-1, rule="reduce_error"
+        votes, y=codes, no_vote=-1, rule="reduce_error"
     ).order[:5].tolist()  # fmt: skip
     np.testing.assert_array_equal(small.votes(frame), whole.votes(frame)[small.kept_])
     assert small.feature_names_in_.tolist() == ["a", "b", "c", "d", "word"]
@@ -197,7 +197,7 @@ def test_data_frames_with_categories_and_missing_values(on, train):
         ({"y": ["one"] * 89}, r"X has 90 rows and y has 89 values; one value for each row"),
         ({"y": ["ten"] * 90}, r"y holds 'ten', which the ensemble does not know; .*'one', 'six'"),
         ({"y": [0, 1] * 45}, r"y holds 0, which the ensemble does not know"),
-        ({"y": None}, r"y should be a 1d array"),
+        ({"y": None}, r"y is missing: the selection examples need the true labels or targets\.$"),
         ({"y": [["one", "two"]] * 90}, r"y should be a 1d array, got .* \(90, 2\)"),
         ({"sample_weight": [1.0] * 89}, r"sample_weight has shape \(89,\); .* of the 90 exam"),
         ({"sample_weight": [1.0] * 89 + [-2.0]}, r"sample_weight must hold .*, and holds -2.0"),
@@ -224,8 +224,6 @@ def test_numbers_spelled_out_are_not_classes_of_numbers(train):
 def test_matrices_are_refused_where_they_do_not_fit(bag, train):
     X, y = train
     votes = bag.classes_[bag.votes(X)]
-    with pytest.raises(ValueError, match="X is given, and the ndarray before it is no ensemble"):
-        prune(votes, X, y)
     with pytest.raises(ValueError, match=r"votes has shape \(90, 12\).*y has 90.*transposed"):
         prune(votes.T, None, y)
     with pytest.raises(ValueError, match=r"votes has shape \(12, 90\).*y has 89 values"):
@@ -234,6 +232,20 @@ def test_matrices_are_refused_where_they_do_not_fit(bag, train):
         prune(votes, None, y, on="out_of_bag")
     with pytest.raises(ValueError, match=r"votes has shape \(\)"):
         prune("votes", None, y)
+
+
+@pytest.mark.parametrize("function", [order, prune, search_exhaustive, search_genetic])
+def test_labels_in_the_place_of_examples_are_pointed_out(function, bag, train):
+    X, y = train
+    votes = bag.classes_[bag.votes(X)]
+    hint = r"A matrix of votes goes without X, and with y=labels\.$"
+    for given in ((votes, y), (votes.tolist(), y), (votes,)):
+        with pytest.raises(ValueError, match=rf"^y is missing: the selection examples.* {hint}"):
+            function(*given)
+    with pytest.raises(ValueError, match=rf"^X is given, and the ndarray before it.* {hint}"):
+        function(votes, X, y)
+    with pytest.raises(ValueError, match=r"^y is missing: .* the true labels or targets\.$"):
+        function(bag, X)
 
 
 def test_members_that_cannot_vote_are_refused(train):
@@ -271,15 +283,17 @@ def test_what_is_not_fitted_is_refused(unfitted, train):
 # -- codes or labels -------------------------------------------------------------------------------
 
 
-def test_codes_beside_labels_are_pointed_out():
+@pytest.mark.parametrize("function", [order, prune, search_exhaustive])
+def test_codes_beside_labels_are_pointed_out_to_the_caller(function):
     votes = np.array([[0, 1, 2, 2], [0, 1, 1, 2]])
     with pytest.warns(
         UserWarning, match=r"votes holds 0, .* nobody votes for 3, .* classes_\[votes\]"
-    ):
-        order(votes, votes[0] + 1)
+    ) as caught:
+        function(votes, y=votes[0] + 1)
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("y", [[0, 1, 1, 1], [0, 1, 2, 3], [0, 1, 2, 2]])
 def test_a_class_that_only_votes_or_only_labels_have_is_none_of_that(y):
-    found = order([[0, 1, 2, 2], [0, 1, 1, 2]], y)
+    found = order([[0, 1, 2, 2], [0, 1, 1, 2]], y=y)
     assert sorted(found.order.tolist()) == [0, 1]

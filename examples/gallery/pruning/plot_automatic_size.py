@@ -49,7 +49,7 @@ for name, ensemble in ensembles.items():
 figure, axes = plt.subplots(1, 2, figsize=(9.0, 4.2), layout="constrained", sharey=True)
 sizes = np.arange(1, 151)
 for ax, (name, ensemble) in zip(axes, ensembles.items(), strict=True):
-    ordered = order(ensemble, y, X=X)
+    ordered = order(ensemble, X, y)
     choice = ordered.size_choice()
     test = ordered.test_curve(ensemble, y_test, X=X_test)
     ax.plot(

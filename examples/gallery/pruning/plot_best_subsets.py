@@ -25,8 +25,8 @@ X_test, y_test = make_waveform(5000, random_state=1)
 bag = BaggingClassifier(CARTClassifier(pruning="cv"), n_estimators=20, random_state=0).fit(X, y)
 
 votes, votes_test = bag.votes(X), bag.votes(X_test)  # class codes, one row a member
-search = search_exhaustive(votes, y)
-greedy = order(votes, y, rule="reduce_error")
+search = search_exhaustive(votes, y=y)
+greedy = order(votes, y=y, rule="reduce_error")
 print(
     f"of {2**20 - 1:,} subsets the best errs on {search.error_curve.min():.1%} of the training set"
 )

@@ -45,7 +45,7 @@ plt.show()
 
 for name in ("orientation", "margin distance"):
     print(f"{name:16} farthest out with {walk.farthest(name)} of {len(bag)} members")
-print("orientation suggests", order(bag, y, X=X, rule="orientation").suggestions["rule"])
+print("orientation suggests", order(bag, X, y, rule="orientation").suggestions["rule"])
 
 # %%
 # The formula of both directions, and the same walk in three dimensions, are in

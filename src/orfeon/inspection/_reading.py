@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import _check_sample_weight
 
 from orfeon.votes.selection import Task
-from orfeon.votes.source import On, Source, can_be_asked, read_source
+from orfeon.votes.source import On, Source, can_be_asked, check_has_labels, read_source
 
 if TYPE_CHECKING:
     from orfeon.adapters.base import FittedEnsemble
@@ -54,11 +54,8 @@ def read_answers(
     ValueError: y is missing: margins need the true labels or targets. A matrix of votes goes
     without X, and with y=labels.
     """
-    is_matrix = not can_be_asked(members_or_votes)
-    if y is None:
-        hint = " A matrix of votes goes without X, and with y=labels." if is_matrix else ""
-        raise ValueError(f"y is missing: {what} need the true labels or targets.{hint}")
-    if not is_matrix:
+    check_has_labels(members_or_votes, y, what)
+    if can_be_asked(members_or_votes):
         if X is None:
             raise ValueError(f"X is missing: {what} need examples that the members vote on.")
         members_of(members_or_votes, what)

@@ -53,8 +53,8 @@ class Coincidence:
     >>> from orfeon.ordering import search_exhaustive
     >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
     >>> y = [0, 1, 1, 1, 1]
-    >>> greedy = order(votes, y, rule="reduce_error")
-    >>> found = member_coincidence(search_exhaustive(votes, y), greedy)
+    >>> greedy = order(votes, y=y, rule="reduce_error")
+    >>> found = member_coincidence(search_exhaustive(votes, y=y), greedy)
     >>> found.values
     array([[1., 0., 0., 0.],
            [0., 1., 1., 0.],
@@ -113,7 +113,7 @@ def member_coincidence(search: Any, order: Any) -> Coincidence:
     --------
     >>> from orfeon.inspection.coincidence import member_coincidence
     >>> from orfeon.ordering import search_exhaustive
-    >>> search = search_exhaustive([[0, 1, 1], [1, 0, 0], [0, 1, 0]], [0, 0, 0])
+    >>> search = search_exhaustive([[0, 1, 1], [1, 0, 0], [0, 1, 0]], y=[0, 0, 0])
     >>> member_coincidence([search, search], [[1, 2, 0], [1, 0, 2]]).values
     array([[1. , 0. , 0. ],
            [1. , 0.5, 0.5],
@@ -166,7 +166,7 @@ def subset_coincidence(one: Any, other: Any = None) -> Coincidence:
     >>> from orfeon.inspection.coincidence import subset_coincidence
     >>> from orfeon.ordering import search_exhaustive
     >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
-    >>> subset_coincidence(search_exhaustive(votes, [0, 1, 1, 1, 1])).values
+    >>> subset_coincidence(search_exhaustive(votes, y=[0, 1, 1, 1, 1])).values
     array([[1., 0., 0., 1.],
            [0., 1., 1., 1.],
            [0., 1., 1., 1.],

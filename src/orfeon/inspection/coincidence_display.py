@@ -104,11 +104,9 @@ class CoincidenceDisplay:
         CoincidenceDisplay
             What was drawn.
         """
-        given = {"X": X, "sample_weight": sample_weight}
-        search = search_exhaustive(
-            ensemble, y, sizes=sizes, n_jobs=n_jobs, verbose=verbose, **given
-        )
-        made = None if rule is None else put_in_order(ensemble, y, rule=rule, **given)
+        given = {"X": X, "y": y, "sample_weight": sample_weight}
+        search = search_exhaustive(ensemble, sizes=sizes, n_jobs=n_jobs, verbose=verbose, **given)
+        made = None if rule is None else put_in_order(ensemble, rule=rule, **given)
         return cls.from_search(search, made, kind=kind, ax=ax)
 
     @classmethod
@@ -144,11 +142,11 @@ class CoincidenceDisplay:
         CoincidenceDisplay
             What was drawn.
         """
-        given = {"sample_weight": sample_weight, "no_vote": no_vote}
-        search = search_exhaustive(votes, y, sizes=sizes, n_jobs=n_jobs, verbose=verbose, **given)
+        given = {"y": y, "sample_weight": sample_weight, "no_vote": no_vote}
+        search = search_exhaustive(votes, sizes=sizes, n_jobs=n_jobs, verbose=verbose, **given)
         made = None
         if rule is not None:
-            made = put_in_order(votes, y, rule=rule, task="classification", **given)
+            made = put_in_order(votes, rule=rule, task="classification", **given)
         return cls.from_search(search, made, kind=kind, ax=ax)
 
     @classmethod

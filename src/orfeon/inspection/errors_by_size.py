@@ -287,7 +287,7 @@ def curves_of_orders(
     >>> from orfeon import order
     >>> from orfeon.inspection.errors_by_size import curves_of_orders
     >>> votes = [[0, 1, 1], [0, 1, 1], [1, 0, 0]]
-    >>> greedy = order(votes, [0, 0, 0], rule="reduce_error")
+    >>> greedy = order(votes, y=[0, 0, 0], rule="reduce_error")
     >>> [(curve.name, curve.best_size) for curve in curves_of_orders({"greedy": greedy})]
     [('own order', 1), ('greedy', 2)]
     """

@@ -29,7 +29,6 @@ _HOMES = {
     "Rule": "rule",
     "Selection": "orfeon.votes.selection",
     "SizeChoice": "sizes",
-    "choose_size": "sizes",
     "error_curve": "curves",
     "order": "ordered",
     "order_chunks": "ordered",
@@ -63,7 +62,7 @@ if TYPE_CHECKING:
     from orfeon.ordering.random_order import RandomOrder
     from orfeon.ordering.reduce_error import ReduceError
     from orfeon.ordering.rule import RULES, Arrangement, Rule
-    from orfeon.ordering.sizes import SizeChoice, choose_size
+    from orfeon.ordering.sizes import SizeChoice
     from orfeon.votes.selection import Selection, read_selection
 
 __all__ = [
@@ -89,7 +88,6 @@ __all__ = [
     "Rule",
     "Selection",
     "SizeChoice",
-    "choose_size",
     "error_curve",
     "order",
     "order_chunks",

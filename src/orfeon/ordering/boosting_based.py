@@ -45,7 +45,7 @@ class BoostingBased(Rule):
     --------
     >>> from orfeon import order
     >>> votes = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 0], [1, 1, 0, 0, 0]]
-    >>> ordered = order(votes, [0, 0, 0, 0, 0], rule="boosting_based")
+    >>> ordered = order(votes, y=[0, 0, 0, 0, 0], rule="boosting_based")
     >>> ordered.order, ordered.criterion.round(3)
     (array([0, 2, 1]), array([0.4  , 0.333, 0.312]))
     """

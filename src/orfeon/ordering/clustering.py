@@ -55,7 +55,7 @@ class Clustering(Rule):
     --------
     >>> from orfeon.ordering import order
     >>> votes = [[1, 1, 0, 0, 0, 0], [1, 1, 0, 1, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1]]
-    >>> ordered = order(votes, [0, 0, 0, 0, 0, 0], rule="clustering")
+    >>> ordered = order(votes, y=[0, 0, 0, 0, 0, 0], rule="clustering")
     >>> [kept.tolist() for kept in ordered.subsets]
     [[0], [0, 3], [0, 2, 3], [0, 1, 2, 3]]
     >>> ordered.error_curve.round(2), ordered.own_size

@@ -31,7 +31,7 @@ class Complementarity(Rule):
     --------
     >>> from orfeon import order
     >>> votes = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 0], [1, 1, 0, 0, 0]]
-    >>> order(votes, [0, 0, 0, 0, 0], rule="complementarity").order
+    >>> order(votes, y=[0, 0, 0, 0, 0], rule="complementarity").order
     array([0, 2, 1])
     """
 

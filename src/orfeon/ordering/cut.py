@@ -16,8 +16,8 @@ from orfeon.votes.source import On, Source, read_source
 
 def prune(
     ensemble: Any,
-    X: Any,
-    y: Any,
+    X: Any = None,
+    y: Any = None,
     *,
     rule: str | Rule = "margin_distance",
     keep: Keep | npt.ArrayLike = 0.2,
@@ -34,8 +34,8 @@ def prune(
     ensemble : fitted ensemble, list of fitted estimators, or array of shape (n_members, n_examples)
         An ensemble of orfeon; scikit-learn's bagging, random forests, extra-trees, AdaBoost and
         voting; a pipeline that ends in one of these; fitted classifiers or regressors; or a matrix
-        of votes, with ``X=None``. It is left as it is.
-    X : array or data frame of shape (n_examples, n_attributes)
+        of votes, without ``X``. It is left as it is.
+    X : array or data frame of shape (n_examples, n_attributes), optional
         The selection examples, by which members are ordered: usually the training set. A Dask
         collection is read where it is: see :func:`orfeon.ordering.prune_partitions`.
     y : array of shape (n_examples,)
@@ -57,7 +57,8 @@ def prune(
     task : {"classification", "regression"}, optional
         For a matrix of votes; by default regression when ``y`` holds numbers with fractions.
     **options
-        Options of the rule, such as ``p`` of "margin_distance".
+        Options of the rule, such as ``p`` of "margin_distance". For a Dask collection also
+        ``max_bytes`` of :func:`orfeon.ordering.prune_partitions`.
 
     Returns
     -------
@@ -80,7 +81,13 @@ def prune(
     (40, 0.747, 0.787)
     """
     if is_dask(X):
-        return _prune_partitions(ensemble, X, y, rule, keep, on, sample_weight, options)
+        from orfeon.ordering.partitioned import prune_partitions, refuse_for_partitions
+
+        refuse_for_partitions(on, no_vote, task)
+        return prune_partitions(
+            ensemble, X, y, rule=rule, sample_weight=sample_weight,
+            keep=keep, **options,  # type: ignore[arg-type]
+        )  # fmt: skip
     chosen = as_rule(rule, **options)
     source = read_source(ensemble, X, y, sample_weight, on=on, no_vote=no_vote, task=task)
     if not isinstance(keep, str) and np.ndim(keep) == 1:
@@ -88,17 +95,6 @@ def prune(
     found = order_source(source, chosen)
     _refuse_new_weights(ensemble, found)
     return _cut(ensemble, source, found.members(keep), found)  # type: ignore[arg-type]
-
-
-def _prune_partitions(
-    ensemble: Any, X: Any, y: Any, rule: Any, keep: Any, on: On, weight: Any, options: Any
-) -> Any:
-    """Where the examples are a Dask collection."""
-    from orfeon.ordering.partitioned import prune_partitions
-
-    if on != "examples":
-        raise ValueError(f'on={on!r} is not allowed for Dask collections; give on="examples".')
-    return prune_partitions(ensemble, X, y, rule=rule, keep=keep, sample_weight=weight, **options)
 
 
 def _cut(ensemble: Any, source: Source, kept: npt.NDArray[Any], found: Order | None) -> Any:

@@ -61,7 +61,7 @@ class ExhaustiveSearch:
     --------
     >>> from orfeon.ordering.exhaustive import search_exhaustive
     >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
-    >>> search = search_exhaustive(votes, [0, 1, 1, 1, 1])
+    >>> search = search_exhaustive(votes, y=[0, 1, 1, 1, 1])
     >>> search.error_curve, search.n_optima
     (array([0.4, 0.6, 0.4, 0.8]), array([1, 2, 1, 1]))
     >>> search.subset(1), search.subset(3)
@@ -116,10 +116,10 @@ class ExhaustiveSearch:
         >>> from orfeon.ordering.exhaustive import search_exhaustive
         >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
         >>> y = [0, 1, 1, 1, 1]
-        >>> greedy = order(votes, y, rule="reduce_error")
+        >>> greedy = order(votes, y=y, rule="reduce_error")
         >>> greedy.order
         array([1, 0, 2, 3])
-        >>> search_exhaustive(votes, y).coincidence(greedy)
+        >>> search_exhaustive(votes, y=y).coincidence(greedy)
         array([[1, 0, 0, 0],
                [0, 1, 1, 0],
                [0, 1, 1, 1],
@@ -138,9 +138,9 @@ class ExhaustiveSearch:
 
 def search_exhaustive(
     members_or_votes: Any,
-    y: Any,
-    *,
     X: Any = None,
+    y: Any = None,
+    *,
     sample_weight: Any = None,
     no_vote: Any = None,
     sizes: Literal["all", "odd"] = "all",
@@ -157,10 +157,10 @@ def search_exhaustive(
     members_or_votes : array of shape (n_members, n_examples), or ensemble
         Labels that each member votes for; or a fitted ensemble, of this library or scikit-learn's,
         or a list of fitted estimators, together with ``X``. At most 40 members.
-    y : array of shape (n_examples,)
-        True labels.
     X : array of shape (n_examples, n_attributes), optional
         The selection examples, when an ensemble is given.
+    y : array of shape (n_examples,)
+        True labels.
     sample_weight : array of shape (n_examples,), optional
         Weights of the selection examples; 2 is the same as giving an example twice.
     no_vote : optional
@@ -189,9 +189,9 @@ def search_exhaustive(
     >>> from orfeon.ordering.exhaustive import search_exhaustive
     >>> X, y = make_waveform(300, random_state=0)
     >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 15, random_state=0).fit(X, y)
-    >>> search_exhaustive(bag, y, X=X).error_curve[[0, 4, 9, 14]].round(3)
+    >>> search_exhaustive(bag, X, y).error_curve[[0, 4, 9, 14]].round(3)
     array([0.157, 0.08 , 0.083, 0.14 ])
-    >>> order(bag, y, X=X, rule="reduce_error").error_curve[[0, 4, 9, 14]].round(3)
+    >>> order(bag, X, y, rule="reduce_error").error_curve[[0, 4, 9, 14]].round(3)
     array([0.157, 0.103, 0.083, 0.14 ])
     """
     if sizes not in ("all", "odd"):

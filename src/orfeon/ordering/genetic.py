@@ -58,7 +58,7 @@ class GeneticHistory:
     --------
     >>> from orfeon.ordering.genetic import search_genetic
     >>> votes, y = [[0, 0, 1], [0, 1, 0], [1, 0, 0]], [0, 0, 0]
-    >>> search_genetic(votes, y, n_generations=3, random_state=0).history.best_error.round(2)
+    >>> search_genetic(votes, y=y, n_generations=3, random_state=0).history.best_error.round(2)
     array([0.33, 0.  , 0.  , 0.  ])
     """
 
@@ -87,7 +87,7 @@ class GeneticSearch:
     --------
     >>> from orfeon.ordering.genetic import search_genetic
     >>> votes, y = [[0, 0, 1], [0, 1, 0], [1, 0, 0]], [0, 0, 0]
-    >>> search = search_genetic(votes, y, n_generations=10, random_state=0)
+    >>> search = search_genetic(votes, y=y, n_generations=10, random_state=0)
     >>> search.subset, search.error, search.fitness
     (array([0, 1, 2]), 0.0, 1.0)
     """
@@ -100,9 +100,9 @@ class GeneticSearch:
 
 def search_genetic(
     members_or_votes: Any,
-    y: Any,
-    *,
     X: Any = None,
+    y: Any = None,
+    *,
     sample_weight: Any = None,
     no_vote: Any = None,
     population_size: int = 200,
@@ -131,10 +131,10 @@ def search_genetic(
     members_or_votes : array of shape (n_members, n_examples), or ensemble
         Labels that each member votes for; or a fitted ensemble, of this library or scikit-learn's,
         or a list of fitted estimators, together with ``X``.
-    y : array of shape (n_examples,)
-        True labels.
     X : array of shape (n_examples, n_attributes), optional
         The selection examples, when an ensemble is given.
+    y : array of shape (n_examples,)
+        True labels.
     sample_weight : array of shape (n_examples,), optional
         Weights of the selection examples; 2 is the same as giving an example twice. N is then
         their sum, or the number of examples where that is more.
@@ -179,7 +179,7 @@ def search_genetic(
     >>> from orfeon.ordering.genetic import search_genetic
     >>> X, y = make_waveform(300, random_state=0)
     >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0).fit(X, y)
-    >>> search = search_genetic(bag, y, X=X, n_generations=50, random_state=0)
+    >>> search = search_genetic(bag, X, y, n_generations=50, random_state=0)
     >>> search.history.best_error[[0, 10, 50]].round(3)
     array([0.063, 0.047, 0.033])
     """

@@ -25,7 +25,7 @@ class IndividualError(Rule):
     Examples
     --------
     >>> from orfeon import order
-    >>> order([[0, 1, 1], [0, 0, 1], [1, 1, 1]], [0, 0, 0], rule="individual_error").order
+    >>> order([[0, 1, 1], [0, 0, 1], [1, 1, 1]], y=[0, 0, 0], rule="individual_error").order
     array([1, 0, 2])
     """
 

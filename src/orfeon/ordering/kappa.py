@@ -28,7 +28,7 @@ class Kappa(Rule):
     --------
     >>> from orfeon import order
     >>> votes = [[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]]
-    >>> ordered = order(votes, [0, 0, 1, 1], rule="kappa")
+    >>> ordered = order(votes, y=[0, 0, 1, 1], rule="kappa")
     >>> ordered.order, ordered.criterion
     (array([0, 2, 1, 3]), array([-1., -1., -1.,  0.]))
     """

@@ -48,7 +48,7 @@ class MarginDistance(Rule):
     --------
     >>> from orfeon import order
     >>> votes = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 0], [1, 1, 0, 0, 0]]
-    >>> order(votes, [0, 0, 0, 0, 0], rule="margin_distance", p=0.1).order
+    >>> order(votes, y=[0, 0, 0, 0, 0], rule="margin_distance", p=0.1).order
     array([0, 2, 1])
     """
 

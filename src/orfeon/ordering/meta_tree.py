@@ -67,7 +67,7 @@ class MetaTree(Rule):
     --------
     >>> from orfeon.ordering import order
     >>> votes = [[0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1], [0, 1, 0, 0, 1, 1]]
-    >>> ordered = order(votes, [0, 0, 0, 0, 1, 1], rule="meta_tree", pruning=0.0)
+    >>> ordered = order(votes, y=[0, 0, 0, 0, 1, 1], rule="meta_tree", pruning=0.0)
     >>> ordered.order, ordered.criterion, ordered.own_size
     (array([1, 0, 2]), array([1., 0., 0.]), 1)
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -11,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.ensembles.dask_parts import is_dask
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.gram import gram_of_chunks, read_chunks
 from orfeon.ordering.rule import Arrangement, Rule, as_rule
 from orfeon.votes.selection import Selection, Task, read_selection
-from orfeon.votes.source import Source, read_source
+from orfeon.votes.source import On, Source, read_source
+from orfeon.warning import warn_user
 
 if TYPE_CHECKING:
     from orfeon.ordering.sizes import SizeChoice
@@ -68,7 +69,7 @@ class Order:
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0).fit(X, y)
-    >>> ordered = order(bag, y, X=X, rule="margin_distance")
+    >>> ordered = order(bag, X, y, rule="margin_distance")
     >>> ordered.order[:5], ordered.error_curve[[19, -1]].round(3)
     (array([80, 62, 18, 43, 28]), array([0.04 , 0.093]))
     """
@@ -159,18 +160,19 @@ class Order:
             )
         return self.own_size
 
-    def size_choice(self, **options: Any) -> SizeChoice:
+    def size_choice(self, *, n_folds: int = 10) -> SizeChoice:
         """The automatic size, with the curve that it was read from.
 
         Parameters
         ----------
-        **options
-            See :func:`orfeon.ordering.sizes.choose_size`.
+        n_folds : int, default=10
+            Number of parts that the examples are cut into for the cross-validation.
 
         Returns
         -------
         SizeChoice
-            Size and cross-validated error curve.
+            Size, which is all members when a single example tells nothing of it, and
+            cross-validated error curve.
         """
         from orfeon.ordering.sizes import choose_size
 
@@ -178,7 +180,7 @@ class Order:
             raise ValueError(
                 'keep="auto" needs the votes, which this order no longer has; use order() on them.'
             )
-        return choose_size(self.source, self.rule, **options)
+        return choose_size(self.source, self.rule, n_folds=n_folds)
 
     @cached_property
     def _automatic(self) -> SizeChoice:
@@ -293,11 +295,11 @@ def share_of(share: float, n_members: int) -> int:
 
 def order(
     members_or_votes: Any,
-    y: Any,
+    X: Any = None,
+    y: Any = None,
     *,
     rule: str | Rule = "margin_distance",
-    X: Any = None,
-    on: Literal["examples", "out_of_bag"] = "examples",
+    on: On = "examples",
     sample_weight: Any = None,
     no_vote: Any = None,
     task: Task | None = None,
@@ -310,14 +312,15 @@ def order(
     members_or_votes : array of shape (n_members, n_examples), fitted ensemble or list of estimators
         What each member says of each selection example; or the ensemble (of orfeon, or
         scikit-learn's bagging, forests, AdaBoost and voting), or fitted estimators, with ``X``.
+    X : array or data frame of shape (n_examples, n_attributes), optional
+        The selection examples, when an ensemble is given. Usually its training set. A Dask
+        collection is read where it is: see :func:`orfeon.ordering.order_partitions`.
     y : array of shape (n_examples,)
         Labels or targets of the selection examples.
     rule : str or Rule, default="margin_distance"
         "reduce_error", "complementarity", "margin_distance", "orientation", "boosting_based",
         "individual_error", "kappa", "random", "meta_tree" or "clustering"; or a rule with its
         options. The first two, "individual_error" and "random" also order regressors.
-    X : array or data frame of shape (n_examples, n_attributes), optional
-        The selection examples, when an ensemble is given. Usually its training set.
     on : {"examples", "out_of_bag"}, default="examples"
         Whether all members vote on all examples, or only on those they were not trained on; then
         ``X``, ``y`` and ``sample_weight`` are the training set.
@@ -328,7 +331,8 @@ def order(
     task : {"classification", "regression"}, optional
         For a matrix of votes; by default regression when ``y`` holds numbers with fractions.
     **options
-        Options of the rule, such as ``p`` of "margin_distance".
+        Options of the rule, such as ``p`` of "margin_distance". For a Dask collection also
+        ``max_bytes`` and ``with_votes`` of :func:`orfeon.ordering.order_partitions`.
 
     Returns
     -------
@@ -339,10 +343,17 @@ def order(
     --------
     >>> from orfeon import order
     >>> votes = [[0, 1, 1, 0], [0, 0, 1, 1], [1, 1, 0, 0], [0, 0, 0, 1]]
-    >>> ordered = order(votes, [0, 0, 0, 0], rule="reduce_error")
+    >>> ordered = order(votes, y=[0, 0, 0, 0], rule="reduce_error")
     >>> ordered.order, ordered.error_curve
     (array([3, 0, 2, 1]), array([0.25, 0.  , 0.25, 0.  ]))
     """
+    if is_dask(X):
+        from orfeon.ordering.partitioned import order_partitions, refuse_for_partitions
+
+        refuse_for_partitions(on, no_vote, task)
+        return order_partitions(
+            members_or_votes, X, y, rule=rule, sample_weight=sample_weight, **options
+        )
     chosen = as_rule(rule, **options)
     source = read_source(members_or_votes, X, y, sample_weight, on=on, no_vote=no_vote, task=task)
     return order_source(source, chosen)
@@ -366,14 +377,20 @@ def order_source(source: Source, rule: Rule) -> Order:
     selection = source.selection
     rule.check(is_regression=selection.is_regression)
     found = rule.arrange(selection)
-    _warn(found)
+    pass_on_warning(found)
     return _complete(found, rule, selection, source)
 
 
-def _warn(found: Arrangement) -> None:
-    """Tell the user of ``order`` or ``prune`` what the rule has to say."""
+def pass_on_warning(found: Arrangement) -> None:
+    """Tell the user what the rule has to say.
+
+    Parameters
+    ----------
+    found : Arrangement
+        What the rule made of the members.
+    """
     if found.warning is not None:
-        warnings.warn(found.warning, UserWarning, stacklevel=4)
+        warn_user(found.warning)
 
 
 def _complete(found: Arrangement, rule: Rule, selection: Selection, source: Source | None) -> Order:
@@ -442,7 +459,7 @@ def order_chunks(
     read = partial(read_selection, no_vote=no_vote, task="classification")
     gram = gram_of_chunks(again(), read, with_products=chosen.name == "margin_distance")
     found: Arrangement = arrange(gram)
-    _warn(found)
+    pass_on_warning(found)
     wrong = np.zeros(len(gram))
     classes: set[Any] = set()
     for selection in read_chunks(again(), read):

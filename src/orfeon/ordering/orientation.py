@@ -42,7 +42,7 @@ class Orientation(Rule):
     --------
     >>> from orfeon import order
     >>> votes = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 0, 0, 1]]
-    >>> ordered = order(votes, [0, 0, 0, 0, 0], rule="orientation")
+    >>> ordered = order(votes, y=[0, 0, 0, 0, 0], rule="orientation")
     >>> ordered.order, ordered.own_size
     (array([2, 3, 0, 1]), 1)
     """

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import operator
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,13 +23,19 @@ from orfeon.ordering.curves import error_curve
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.individual_error import IndividualError
 from orfeon.ordering.margin_distance import MarginDistance
-from orfeon.ordering.ordered import Keep, Order, order_source
+from orfeon.ordering.ordered import Keep, Order, order_source, pass_on_warning
 from orfeon.ordering.orientation import Orientation
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Arrangement, Rule, as_rule
 from orfeon.tabular import check_length
 from orfeon.votes.selection import NothingCountsError, Selection, read_selection, whole_weights
-from orfeon.votes.source import Source, codes_of_labels, read_source
+from orfeon.votes.source import (
+    Source,
+    check_has_labels,
+    codes_of_labels,
+    read_source,
+    refuse_beside_ensemble,
+)
 
 #: Rules that need no more than sums over examples.
 BY_SUMS = (MarginDistance, Orientation, IndividualError, RandomOrder)
@@ -141,6 +146,7 @@ def order_partitions(
         raise TypeError(
             f"X is a {type(X).__name__}; prune() and order() take examples that are in memory."
         )
+    check_has_labels(ensemble, y, "the selection examples")
     members = adapt(ensemble)
     chosen.check(is_regression=not members.n_classes)
     parts = read_parts(X, y, sample_weight)
@@ -149,6 +155,27 @@ def order_partitions(
     if by_sums and not with_votes:
         return _order_by_sums(asking, chosen, members.n_classes)
     return _order_by_votes(asking, members, chosen, max_bytes)
+
+
+def refuse_for_partitions(on: Any, no_vote: Any, task: Any) -> None:
+    """Refuse what ``order`` and ``prune`` take for examples in memory only.
+
+    Parameters
+    ----------
+    on, no_vote, task
+        As for :func:`orfeon.order`.
+
+    Examples
+    --------
+    >>> from orfeon.ordering.partitioned import refuse_for_partitions
+    >>> refuse_for_partitions("out_of_bag", None, None)
+    Traceback (most recent call last):
+    ...
+    ValueError: on='out_of_bag' is not allowed for Dask collections; give on="examples".
+    """
+    if on != "examples":
+        raise ValueError(f'on={on!r} is not allowed for Dask collections; give on="examples".')
+    refuse_beside_ensemble(no_vote, task)
 
 
 class _Asking:
@@ -191,8 +218,7 @@ def _order_by_sums(asking: _Asking, rule: Rule, n_classes: int) -> Order:
     if gram is None:
         raise NothingCountsError("X has no rows that count: all partitions are empty.")
     found = _arrange(rule, gram)
-    if found.warning is not None:
-        warnings.warn(found.warning, UserWarning, stacklevel=4)
+    pass_on_warning(found)
     wrong = asking.total(_wrong, found.order)
     curve = np.rint(wrong) / gram.total_weight
     return Order(rule, found.order, found.criterion, curve, n_classes, found.own_size)

@@ -165,7 +165,7 @@ def plot_error_curve(order: Order, ax: Any, keep: Keep | None, label: str | None
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> from orfeon import order
-    >>> ordered = order([[0, 1, 1], [0, 0, 1], [1, 0, 0], [0, 1, 0]], [0, 0, 0])
+    >>> ordered = order([[0, 1, 1], [0, 0, 1], [1, 0, 0], [0, 1, 0]], y=[0, 0, 0])
     >>> [line.get_label() for line in ordered.plot(keep=2).lines]
     ['margin distance', 'all 4 members', '_mark of margin distance']
     """

@@ -24,7 +24,7 @@ class RandomOrder(Rule):
     Examples
     --------
     >>> from orfeon import order
-    >>> order([[0, 1], [1, 1], [0, 0], [1, 0]], [0, 1], rule="random", random_state=0).order
+    >>> order([[0, 1], [1, 1], [0, 0], [1, 0]], y=[0, 1], rule="random", random_state=0).order
     array([2, 0, 1, 3])
     """
 

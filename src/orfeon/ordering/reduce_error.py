@@ -50,7 +50,7 @@ class ReduceError(Rule):
     --------
     >>> from orfeon import order
     >>> votes = [[0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1], [0, 0, 0, 0]]
-    >>> order(votes, [0, 0, 0, 0], rule="reduce_error").order
+    >>> order(votes, y=[0, 0, 0, 0], rule="reduce_error").order
     array([3, 0, 2, 1])
     """
 

@@ -88,7 +88,7 @@ class Rule(ABC):
     ...     def arrange(self, selection):
     ...         n_members = selection.n_members
     ...         return Arrangement(np.arange(n_members)[::-1], np.zeros(n_members))
-    >>> order([[0, 1], [0, 0], [1, 0]], [0, 0], rule=LastFirst()).order
+    >>> order([[0, 1], [0, 0], [1, 0]], y=[0, 0], rule=LastFirst()).order
     array([2, 1, 0])
     """
 

@@ -51,7 +51,7 @@ class SizeChoice:
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0).fit(X, y)
-    >>> choice = order(bag, y, X=X).size_choice()
+    >>> choice = order(bag, X, y).size_choice()
     >>> choice.size, choice.out_of_bag[[9, 24, 99]].round(2)
     (39, array([0.26, 0.23, 0.2 ]))
     """
@@ -81,7 +81,8 @@ def choose_size(source: Source, rule: Rule, *, n_folds: int = 10) -> SizeChoice:
 
     Examples
     --------
-    >>> from orfeon.ordering import MarginDistance, choose_size
+    >>> from orfeon.ordering import MarginDistance
+    >>> from orfeon.ordering.sizes import choose_size
     >>> from orfeon.votes.source import read_source
     >>> votes = [[0, 0, 0, 1, 1, 0], [0, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 1], [0, 1, 0, 0, 1, 0]]
     >>> choose_size(read_source(votes, None, [0] * 6), MarginDistance()).size

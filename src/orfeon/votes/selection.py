@@ -6,7 +6,6 @@ examples, chunks, copies and threads never decide a tie.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from sklearn.utils import assert_all_finite, column_or_1d
 
 from orfeon.tabular import are_counts
+from orfeon.warning import warn_user
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -432,12 +432,10 @@ def warn_of_other_labels(selection: Selection) -> None:
     alone, never = selection.classes[voted & ~true], selection.classes[true & ~voted]
     are_codes = alone.dtype.kind in "iu" and selection.classes[voted].max() < true.sum()
     if are_codes and 0 in alone.tolist() and len(never):
-        warnings.warn(
+        warn_user(
             f"votes holds {alone[0]!s}, which is not in y, and nobody votes for {never[0]!s}, "
             "which is: do both name the classes in the same way? The votes of an ensemble are "
             "class codes; as labels they are classes_[votes].",
-            UserWarning,
-            stacklevel=4,
         )
 
 

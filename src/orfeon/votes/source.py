@@ -21,6 +21,8 @@ from orfeon.votes.selection import (
 )
 
 On = Literal["examples", "out_of_bag"]
+#: What to do where a matrix of votes was given as an ensemble is, or labels in the place of X.
+MATRIX_HINT = "A matrix of votes goes without X, and with y=labels."
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +89,26 @@ def read_source(
     -------
     Source
         The votes.
+
+    Examples
+    --------
+    >>> from orfeon.votes.source import read_source
+    >>> read_source([[0, 1], [1, 1]], None, [0, 1]).selection.right.tolist()
+    [[True, True], [False, True]]
+    >>> read_source([[0, 1], [1, 1]], [0, 1], None)
+    Traceback (most recent call last):
+    ...
+    ValueError: y is missing: the selection examples need the true labels or targets. A matrix of
+    votes goes without X, and with y=labels.
     """
     if on not in ("examples", "out_of_bag"):
         raise ValueError(f'on={on!r} is not allowed; use "examples" or "out_of_bag".')
+    check_has_labels(members_or_votes, y, "the selection examples")
     if not can_be_asked(members_or_votes):
         if X is not None:
             raise ValueError(
                 f"X is given, and the {type(members_or_votes).__name__} before it is no ensemble "
-                "and holds no fitted estimators; a matrix of votes goes without X."
+                f"and holds no fitted estimators. {MATRIX_HINT}"
             )
         if on == "out_of_bag":
             raise ValueError(
@@ -108,12 +122,55 @@ def read_source(
 
     if X is None:
         raise ValueError("X is missing: an ensemble needs the selection examples to vote on.")
-    for name, value in (("no_vote", no_vote), ("task", task)):
-        if value is not None:
-            raise ValueError(f"{name}={value!r} is for a matrix of votes; an ensemble knows it.")
+    refuse_beside_ensemble(no_vote, task)
     ensemble = adapt(members_or_votes)
     source = _ask(ensemble, X, y, sample_weight, on)
     return source if was_trained_on else replace(source, find_left_out=None)
+
+
+def check_has_labels(members_or_votes: Any, y: Any, what: str) -> None:
+    """Refuse to go on without labels.
+
+    Parameters
+    ----------
+    members_or_votes, y
+        As for :func:`orfeon.order`.
+    what : str
+        What needs them, in the plural.
+
+    Examples
+    --------
+    >>> from orfeon.votes.source import check_has_labels
+    >>> check_has_labels([[0, 1], [1, 1]], None, "margins")
+    Traceback (most recent call last):
+    ...
+    ValueError: y is missing: margins need the true labels or targets. A matrix of votes goes
+    without X, and with y=labels.
+    """
+    if y is None:
+        hint = "" if can_be_asked(members_or_votes) else f" {MATRIX_HINT}"
+        raise ValueError(f"y is missing: {what} need the true labels or targets.{hint}")
+
+
+def refuse_beside_ensemble(no_vote: Any, task: Any) -> None:
+    """Refuse what tells how a matrix of votes is to be read.
+
+    Parameters
+    ----------
+    no_vote, task
+        As for :func:`orfeon.order`.
+
+    Examples
+    --------
+    >>> from orfeon.votes.source import refuse_beside_ensemble
+    >>> refuse_beside_ensemble(-1, None)
+    Traceback (most recent call last):
+    ...
+    ValueError: no_vote=-1 is for a matrix of votes; an ensemble knows it.
+    """
+    for name, value in (("no_vote", no_vote), ("task", task)):
+        if value is not None:
+            raise ValueError(f"{name}={value!r} is for a matrix of votes; an ensemble knows it.")
 
 
 def can_be_asked(given: Any) -> bool:

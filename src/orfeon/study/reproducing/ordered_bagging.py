@@ -102,7 +102,7 @@ def _shares_kept(bag: Any, split: Partition) -> Results:
         Cell(_TEST, "bagging", "keep=100%"): error_percent(bag.predict(split.X_test), split.y_test),
     }
     for rule in _RULES:
-        order = orfeon.order(votes, y, rule=rule)
+        order = orfeon.order(votes, y=y, rule=rule)
         test_curve = order.test_curve(votes_test, y_test)
         for share in _SHARES:
             last = order.size(share / 100) - 1
@@ -119,7 +119,7 @@ def _first_pools(bag: Any, split: Partition) -> Results:
     results = {}
     for pool, rule in product(_POOLS, _POOL_RULES):
         if pool <= len(votes):
-            order = orfeon.order(votes[:pool], y, rule=rule)
+            order = orfeon.order(votes[:pool], y=y, rule=rule)
             wrong = np.rint(order.test_curve(votes_test[:pool], y_test) * len(y_test))
             curve = Curve(tuple(wrong.astype(int).tolist()), len(y_test))
             results[Cell(_BY_POOL, rule, f"initial_size={pool}")] = curve

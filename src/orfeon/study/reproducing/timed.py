@@ -168,7 +168,7 @@ def _order_seconds(bag: Any, split: Partition) -> Results:
     votes, y = bag.votes(split.X_train), class_codes(bag, split.y_train)
 
     def ordered(size: int, rule: str) -> Callable[[], Any]:
-        return lambda: orfeon.order(votes[:size], y, rule=rule)
+        return lambda: orfeon.order(votes[:size], y=y, rule=rule)
 
     return {
         Cell(_ORDERING, rule, f"T={size}"): {"seconds": least_seconds(ordered(size, rule))}

@@ -381,7 +381,7 @@ def order_members(model: Any, X: Any, y: npt.NDArray[Any], rule: str) -> Any:
     """
     from orfeon.ordering import order
 
-    return order(model, y, X=X, rule=rule)
+    return order(model, X, y, rule=rule)
 
 
 def first_members(model: Any, found: Any, keep: float) -> Any:
