@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from scipy.sparse import csr_matrix
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -461,3 +463,90 @@ def test_whoever_saw_a_copy_saw_the_example():
     assert right.mean() < 0.7  # with copies it would be nearly 1
     alone = BaggingClassifier(n_estimators=10, max_samples=0.05, random_state=0).fit(X, y)
     assert adapt(alone).out_of_bag(X.tolist(), None).shape == (10, 200)
+
+
+# -- whether these are the training examples -------------------------------------------------------
+
+DRAWN = {
+    "forest": RandomForestClassifier(5, random_state=0),
+    "balanced forest": RandomForestClassifier(
+        5, class_weight="balanced_subsample", min_samples_leaf=5, random_state=0
+    ),
+    "forest of few": RandomForestRegressor(5, max_samples=0.3, ccp_alpha=0.1, random_state=0),
+    "extra trees": ExtraTreesRegressor(5, bootstrap=True, max_leaf_nodes=6, random_state=0),
+    "bagging": BaggingClassifier(TREE, 5, random_state=0),
+    "bagging of subspaces": BaggingClassifier(
+        max_features=0.4, bootstrap_features=True, n_estimators=5, random_state=0
+    ),
+    "bagging of regressors": BaggingRegressor(n_estimators=5, max_samples=0.5, random_state=0),
+    "bagging of stumps": BaggingClassifier(STUMP, 30, random_state=0),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", DRAWN)
+def test_as_many_other_examples_are_not_the_training_set(kind, weighted):
+    X, y = make_waveform(90, random_state=3)
+    other = make_waveform(90, random_state=4)[0]
+    weights = np.arange(90) % 4 if weighted else None
+    ensemble = clone(DRAWN[kind]).fit(X, y, sample_weight=weights)
+    members = adapt(ensemble)
+    out = members.out_of_bag(X, y, weights, must_verify=True)
+    assert 0.2 < out.mean() < 0.9
+    smaller = adapt(members.subset(KEPT))
+    np.testing.assert_array_equal(smaller.out_of_bag(X, y, weights), out[KEPT])
+    for strange in (other, X[::-1]):
+        for asked in (members, smaller):
+            with pytest.raises(ValueError, match=r"X has other rows than the training set of this"):
+                asked.out_of_bag(strange, y, weights)
+
+
+def test_the_training_set_is_known_in_every_form(problem):
+    pandas = pytest.importorskip("pandas")
+    X, y = problem
+    holes = np.where(np.abs(X) > 1, X, 0.0)
+    holes[::7, 2] = np.nan
+    frame = pandas.DataFrame(holes, columns=list("abcdefgh"))
+    whole = np.nan_to_num(holes)
+    for kind in ("forest", "bagging", "bagging of subspaces"):
+        for rows in (frame, whole.tolist(), csr_matrix(whole), csr_matrix(whole).tocsc()):
+            members = adapt(clone(DRAWN[kind]).fit(rows, y))
+            assert members.out_of_bag(rows, y, must_verify=True).any()
+            with pytest.raises(ValueError, match="other rows"):
+                members.out_of_bag(rows[::-1] if isinstance(rows, list) else rows.copy() * 2, y)
+    pipeline = make_pipeline(StandardScaler(), clone(DRAWN["forest"])).fit(X, y)
+    assert adapt(pipeline).out_of_bag(X, y, must_verify=True).any()
+    with pytest.raises(ValueError, match="other rows"):
+        adapt(pipeline).out_of_bag(X[::-1], y)
+
+
+def test_bagging_that_copies_rows_knows_its_training_set(problem):
+    X, y = problem
+    with config_context(enable_metadata_routing=True):
+        bag = BaggingClassifier(DecisionTreeClassifier(), 5, random_state=0).fit(X, y)
+    first = bag.estimators_[0].tree_
+    assert first.n_node_samples[0] == 90  # copies are counted, as they are not where trees weigh
+    assert adapt(bag).out_of_bag(X, y, must_verify=True).any()
+    with pytest.raises(ValueError, match="other rows"):
+        adapt(bag).out_of_bag(X[::-1], y)
+
+
+def test_trees_added_for_other_examples_are_noticed(problem):
+    X, y = problem
+    forest = RandomForestClassifier(20, warm_start=True, random_state=0).fit(X[::-1], y)
+    forest.set_params(n_estimators=40).fit(X, y)
+    for rows in (X, X[::-1]):
+        with pytest.raises(ValueError, match="other rows"):
+            adapt(forest).out_of_bag(rows, y)
+
+
+@pytest.mark.parametrize("base", [GaussianNB(), DummyClassifier(), DecisionTreeClassifier()])
+def test_members_that_do_not_tell_are_trusted_unless_they_must(base, problem):
+    X, y = problem
+    if isinstance(base, DecisionTreeClassifier):
+        y = np.zeros(90)  # trees without a split
+    members = adapt(BaggingClassifier(base, 5, random_state=0).fit(X, y))
+    assert members.out_of_bag(X[::-1], y).any()
+    for rows in (X, X[::-1]):
+        with pytest.raises(ValueError, match="do not tell whether they were trained on these"):
+            members.out_of_bag(rows, y, must_verify=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,7 +28,8 @@ KINDS = (
     "ensembles of orfeon, pruned or not; BaggingClassifier, BaggingRegressor, "
     "RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor, "
     "AdaBoostClassifier, VotingClassifier and VotingRegressor of scikit-learn; pipelines that "
-    "end in one of these; lists of fitted classifiers or regressors, or of (name, estimator)"
+    "end in one of these; all of these also frozen; lists of fitted classifiers or regressors, or "
+    "of (name, estimator)"
 )
 
 
@@ -38,7 +40,8 @@ def adapt(ensemble: Any) -> FittedEnsemble:
     ----------
     ensemble : ensemble, pipeline, or list of fitted estimators
         An ensemble of ours; scikit-learn's bagging, forests, AdaBoost for classification or voting;
-        a pipeline whose last step is one of these; or a list or tuple of fitted estimators, or of
+        a pipeline whose last step is one of these; any of them as a
+        :class:`sklearn.frozen.FrozenEstimator`; or a list or tuple of fitted estimators, or of
         (name, estimator), that are all classifiers or all regressors.
 
     Returns
@@ -104,8 +107,8 @@ def unpruned(ensemble: Any) -> Any:
     Returns
     -------
     object
-        The ensemble inside a :class:`orfeon.PrunedClassifier` or a :class:`orfeon.PrunedRegressor`;
-        anything else is given back.
+        The ensemble inside a :class:`orfeon.PrunedClassifier`, a :class:`orfeon.PrunedRegressor` or
+        a :class:`sklearn.frozen.FrozenEstimator`; anything else is given back.
 
     Examples
     --------
@@ -118,6 +121,8 @@ def unpruned(ensemble: Any) -> Any:
     """
     from orfeon.ordering.pruned_base import PrunedEnsemble  # it prunes through the adapters
 
+    if isinstance(ensemble, FrozenEstimator):
+        return unpruned(ensemble.estimator)
     if not isinstance(ensemble, PrunedEnsemble):
         return ensemble
     check_is_fitted(ensemble, "ensemble_")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -121,6 +121,11 @@ class FittedEnsemble(ABC):
         """Weight of each member in the decision of the whole; None when all weigh the same."""
         return None
 
+    @property
+    def averages_supports(self) -> bool:
+        """Whether classifiers decide by the mean of their supports, and not by their votes."""
+        return False
+
     @abstractmethod
     def answers(self, X: Any) -> npt.NDArray[Any]:
         """What each member says.
@@ -158,15 +163,22 @@ class FittedEnsemble(ABC):
     def _supports(self, X: Any) -> Floats:
         """Class supports of classifiers, of shape (n_members, n_rows, n_classes)."""
 
-    def out_of_bag(self, X: Any, y: Any, sample_weight: Any = None) -> Mask:
+    def out_of_bag(
+        self, X: Any, y: Any, sample_weight: Any = None, *, must_verify: bool = False
+    ) -> Mask:
         """Which training examples each member did not see.
 
         Parameters
         ----------
         X, y, sample_weight
-            The training set, as it was given to ``fit``. The rows of scikit-learn's ensembles come
-            in the same order; those of ours in any, and there all copies of an example count as
-            seen as soon as one of them was.
+            The training set, as it was given to ``fit``; others are refused. The rows of
+            scikit-learn's ensembles come in the same order; those of ours in any. All copies of an
+            example count as seen as soon as one of them was.
+        must_verify : bool, default=False
+            Whether to refuse examples that cannot be told from the training set, too. Of
+            scikit-learn's ensembles only trees remember what they were trained on, by the number of
+            examples in each leaf; of others nothing is known but how many examples there were, and
+            the caller is trusted.
 
         Returns
         -------
@@ -174,6 +186,11 @@ class FittedEnsemble(ABC):
             True where the member did not see the example.
         """
         out = ~self._seen(X, y, sample_weight)
+        if must_verify and not self._can_verify:
+            raise NoOutOfBagError(
+                f"the members of this {self._name} do not tell whether they were trained on these "
+                "examples"
+            )
         count = slice(None) if sample_weight is None else np.ravel(sample_weight) > 0
         if not out[:, count].any():
             raise self._no_out_of_bag("each of its members saw all the examples")
@@ -196,9 +213,29 @@ class FittedEnsemble(ABC):
         """
         return self._keep(self._check_indices(indices))
 
+    def part(self, first: int, last: int) -> Self:
+        """Members that follow each other, to be asked alone: the classes stay those of all.
+
+        Parameters
+        ----------
+        first, last : int
+            The first of them, and the one after the last.
+
+        Returns
+        -------
+        FittedEnsemble
+            These members.
+        """
+        return replace(self, ensemble=self._keep(np.arange(first, last)))
+
     @abstractmethod
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         """Which training examples each member saw, of shape (n_members, n_rows)."""
+
+    @property
+    def _can_verify(self) -> bool:
+        """Whether ``_seen`` refuses as many other examples, and not only more or fewer."""
+        return True
 
     @abstractmethod
     def _keep(self, index: Integers) -> Any:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -114,6 +114,21 @@ class FittedEstimators(FittedEnsemble):
     def _supports(self, X: Any) -> Floats:
         assert self.known is not None
         return np.stack([class_supports(e, X, self.known) for e in self.estimators])
+
+    def part(self, first: int, last: int) -> Self:
+        """Estimators that follow each other, to be asked alone: the classes stay those of all.
+
+        Parameters
+        ----------
+        first, last : int
+            The first of them, and the one after the last.
+
+        Returns
+        -------
+        FittedEstimators
+            These estimators.
+        """
+        return replace(super().part(first, last), estimators=self.estimators[first:last])
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         raise self._no_out_of_bag("it is not known which examples each estimator was fitted to")

@@ -50,6 +50,11 @@ class OwnEnsemble(FittedEnsemble):
         """The classes, sorted; None in regression."""
         return self.ensemble.classes_ if is_classifier(self.ensemble) else None
 
+    @property
+    def averages_supports(self) -> bool:
+        """Whether classifiers decide by the mean of their supports, and not by their votes."""
+        return getattr(self.ensemble, "_simple_rule", "") == "soft"
+
     def answers(self, X: Any) -> npt.NDArray[Any]:
         """What each member says.
 

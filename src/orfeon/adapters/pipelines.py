@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy.typing as npt
 
@@ -51,6 +51,11 @@ class EnsembleInPipeline(FittedEnsemble):
         """Weight of each member in the decision of the whole; None when all weigh the same."""
         return self.last.member_weights
 
+    @property
+    def averages_supports(self) -> bool:
+        """Whether classifiers decide by the mean of their supports, and not by their votes."""
+        return self.last.averages_supports
+
     def answers(self, X: Any) -> npt.NDArray[Any]:
         """What each member says of rows that went through the steps before.
 
@@ -64,16 +69,50 @@ class EnsembleInPipeline(FittedEnsemble):
         ndarray of shape (n_members, n_rows)
             Class codes, or predictions.
         """
-        return self.last.answers(self._transform(X))
+        return self.last.answers(self.transform(X))
 
     def _supports(self, X: Any) -> Floats:
-        return self.last._supports(self._transform(X))
+        return self.last._supports(self.transform(X))
 
-    def _transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Any:
+        """Rows as the steps before hand them to the ensemble.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows, as the pipeline takes them.
+
+        Returns
+        -------
+        array, sparse matrix or data frame of shape (n_rows, n_columns)
+            The same, as the ensemble takes them.
+        """
         return self.ensemble[:-1].transform(X) if len(self.ensemble.steps) > 1 else X
 
+    def part(self, first: int, last: int) -> Self:
+        """Members that follow each other, to be asked alone: the classes stay those of all.
+
+        Parameters
+        ----------
+        first, last : int
+            The first of them, and the one after the last.
+
+        Returns
+        -------
+        EnsembleInPipeline
+            These members.
+        """
+        return replace(super().part(first, last), last=self.last.part(first, last))
+
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
-        return self.last._seen(self._transform(X), y, sample_weight)
+        return self.last._seen(self.transform(X), y, sample_weight)
+
+    @property
+    def _can_verify(self) -> bool:
+        return self.last._can_verify
+
+    def _check_indices(self, indices: Any) -> Integers:
+        return self.last._check_indices(indices)
 
     def _keep(self, index: Integers) -> Any:
         smaller = copy(self.ensemble)

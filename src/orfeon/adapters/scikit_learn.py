@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +30,7 @@ from sklearn.ensemble import (
     VotingClassifier,
     VotingRegressor,
 )
+from sklearn.tree import BaseDecisionTree
 from sklearn.utils import Bunch
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -48,6 +50,11 @@ from orfeon.adapters.own import copies
 from orfeon.ensembles.combination import seen_with_copies
 from orfeon.members import class_supports
 from orfeon.warning import expect_renewed_workers
+
+#: Trees that are asked whether they know the examples.
+_WITNESSES = 10
+#: Splits that they must have together: at a few of them other examples may part in the same way.
+_SPLITS = 10
 
 #: Ensembles whose members cannot be chosen from: why, and what to do instead.
 _REFUSED = {
@@ -102,20 +109,77 @@ class _ScikitLearn(FittedEnsemble):
             smaller.warm_start = False
         return smaller
 
+
+class _Resampled(_ScikitLearn):
+    """Ensembles each of whose members was given examples drawn for it."""
+
+    @abstractmethod
+    def _rows(self, X: Any) -> Any:
+        """Rows as the ensemble hands them to its members."""
+
+    @abstractmethod
+    def _leaves(self, member: int, rows: Any) -> Integers:
+        """The leaf that each row reaches in a member that is a tree."""
+
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         """Which rows are among those that scikit-learn says each member was given."""
         n_rows = self.ensemble._n_samples
         check_training_set(X, y, n_rows, self._name)
+        drawn = self.ensemble.estimators_samples_
+        self._check_content(self._rows(X), drawn, sample_weight)
         seen = np.zeros((self.n_members, n_rows), dtype=bool)
-        for row, drawn in zip(seen, self.ensemble.estimators_samples_, strict=True):
-            row[drawn] = True
+        for row, its in zip(seen, drawn, strict=True):
+            row[its] = True
         labels = np.zeros(n_rows) if y is None else np.unique(np.ravel(y), return_inverse=True)[1]
         rows = X if hasattr(X, "shape") else np.asarray(X)
         return seen_with_copies(seen, copies(rows, labels))
 
+    @property
+    def _can_verify(self) -> bool:
+        members = self.ensemble.estimators_
+        return sum(members[t].tree_.n_leaves - 1 for t in self._witnesses) >= _SPLITS
+
+    @property
+    def _witnesses(self) -> list[int]:
+        """Some of the members that are trees with splits, from the first to the last."""
+        able = [
+            t
+            for t, member in enumerate(self.ensemble.estimators_)
+            if isinstance(member, BaseDecisionTree) and member.tree_.node_count > 1
+        ]
+        if len(able) <= _WITNESSES:
+            return able
+        return [able[k] for k in np.linspace(0, len(able) - 1, _WITNESSES).astype(int)]
+
+    def _check_content(self, rows: Any, drawn: list[Integers], sample_weight: Any) -> None:
+        """Refuse as many other rows: their leaves hold another number of them than in training."""
+        for t in self._witnesses:
+            tree = self.ensemble.estimators_[t].tree_
+            expected = np.where(tree.children_left < 0, tree.n_node_samples, 0)
+            if not any(
+                np.array_equal(
+                    np.bincount(self._leaves(t, rows[some]), minlength=len(expected)), expected
+                )
+                for some in _counted(drawn[t], sample_weight)
+            ):
+                raise ValueError(
+                    f"X has other rows than the training set of this {self._name}, though as many, "
+                    "or the same in another order: out-of-bag examples are those of the training "
+                    "set, in the same order."
+                )
+
+
+def _counted(drawn: Integers, sample_weight: Any) -> Iterator[Integers]:
+    """The rows that nodes of a tree count, of those drawn for it: in one of several ways."""
+    some = np.unique(drawn)
+    yield some  # to be drawn twice is a weight, which is not counted
+    yield drawn  # unless rows were copied, as bagging does where metadata are routed
+    if sample_weight is not None:
+        yield some[np.ravel(sample_weight)[some] > 0]  # older versions draw the others too
+
 
 @dataclass(frozen=True, eq=False)
-class ForestOfScikitLearn(_ScikitLearn):
+class ForestOfScikitLearn(_Resampled):
     """A fitted forest of scikit-learn.
 
     Parameters
@@ -172,6 +236,20 @@ class ForestOfScikitLearn(_ScikitLearn):
             support[:, tree.classes_.astype(np.int64)] = value / value.sum(axis=1, keepdims=True)
         return supports
 
+    @property
+    def averages_supports(self) -> bool:
+        """Whether classifiers decide by the mean of their supports: they do."""
+        return True
+
+    def _rows(self, X: Any) -> Any:
+        return validate_data(
+            self.ensemble, X, reset=False, accept_sparse="csr", dtype=np.float32,
+            ensure_all_finite=False,
+        )  # fmt: skip
+
+    def _leaves(self, member: int, rows: Any) -> Integers:
+        return np.asarray(self.ensemble.estimators_[member].apply(rows))
+
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         if not self.ensemble.bootstrap:
             raise self._no_out_of_bag("with bootstrap=False each of its trees saw all the examples")
@@ -179,7 +257,7 @@ class ForestOfScikitLearn(_ScikitLearn):
 
 
 @dataclass(frozen=True, eq=False)
-class BaggingOfScikitLearn(_ScikitLearn):
+class BaggingOfScikitLearn(_Resampled):
     """A fitted bagging ensemble of scikit-learn.
 
     Parameters
@@ -215,12 +293,24 @@ class BaggingOfScikitLearn(_ScikitLearn):
         codes = np.arange(self.n_classes)
         return np.stack(self._ask_each(partial(class_supports, classes=codes), X))
 
+    @property
+    def averages_supports(self) -> bool:
+        """Whether classifiers decide by the mean of their supports, and not by their votes."""
+        return hasattr(self.ensemble.estimators_[0], "predict_proba")
+
+    def _rows(self, X: Any) -> Any:
+        return validate_data(
+            self.ensemble, X, reset=False, accept_sparse=["csr", "csc"], dtype=None,
+            ensure_all_finite=False,
+        )  # fmt: skip
+
+    def _leaves(self, member: int, rows: Any) -> Integers:
+        columns = self.ensemble.estimators_features_[member]
+        return np.asarray(self.ensemble.estimators_[member].apply(rows[:, columns]))
+
     def _ask_each(self, ask: Callable[[Any, Any], Any], X: Any) -> list[Any]:
         """What each member says of its own columns."""
-        bag = self.ensemble
-        rows = validate_data(
-            bag, X, reset=False, accept_sparse=["csr", "csc"], dtype=None, ensure_all_finite=False
-        )
+        bag, rows = self.ensemble, self._rows(X)
         members = zip(bag.estimators_, bag.estimators_features_, strict=True)
         expect_renewed_workers()
         return list(
@@ -365,6 +455,11 @@ class VotingOfScikitLearn(_ScikitLearn):
         """Weight of each member in the decision of the whole; None when all weigh the same."""
         return unless_equal(self._weights)
 
+    @property
+    def averages_supports(self) -> bool:
+        """Whether classifiers decide by the mean of their supports, and not by their votes."""
+        return getattr(self.ensemble, "voting", "") == "soft"
+
     def answers(self, X: Any) -> npt.NDArray[Any]:
         """What each member says.
 
@@ -396,12 +491,16 @@ class VotingOfScikitLearn(_ScikitLearn):
         weights = self._weights
         if weights is not None:
             smaller.weights = [weights[t] for t in index]
-            if sum(smaller.weights) == 0:
-                raise ValueError(
-                    f"indices={index.tolist()} are members of weight 0 only; keep one that has a "
-                    f"say among weights={weights}."
-                )
         return smaller
+
+    def _check_indices(self, indices: Any) -> Integers:
+        index, weights = super()._check_indices(indices), self._weights
+        if weights is not None and sum(weights[t] for t in index) == 0:
+            raise ValueError(
+                f"indices={index.tolist()} are members of weight 0 only; keep one that has a say "
+                f"among weights={weights}."
+            )
+        return index
 
 
 _ADAPTERS: list[tuple[tuple[type, ...], type[_ScikitLearn]]] = [

@@ -82,30 +82,6 @@ class LevelOne:
         return np.asarray(self.heard.any(axis=0))
 
 
-def inside(ensemble: Any) -> Any:
-    """An ensemble itself, where it is given as frozen.
-
-    Parameters
-    ----------
-    ensemble : estimator
-        Frozen or not.
-
-    Returns
-    -------
-    estimator
-        What is inside.
-
-    Examples
-    --------
-    >>> from sklearn.frozen import FrozenEstimator
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.combining.level_one import inside
-    >>> inside(FrozenEstimator(BaggingClassifier()))
-    BaggingClassifier()
-    """
-    return ensemble.estimator if is_frozen(ensemble) else ensemble
-
-
 def check_members(name: str, ensemble: Any) -> None:
     """Refuse a fitted model whose members cannot be asked one by one, by its name.
 
@@ -126,7 +102,7 @@ def check_members(name: str, ensemble: Any) -> None:
     TypeError: tree has no members that leave examples out, as cv="out_of_bag" needs: ...
     """
     try:
-        adapt(inside(ensemble))
+        adapt(ensemble)
     except TypeError as error:
         raise TypeError(
             f'{name} has no members that leave examples out, as cv="out_of_bag" needs: {error}'
@@ -163,7 +139,7 @@ def ensemble_answers(
     >>> ensemble_answers(bag, [[0.0]], np.array(["a", "b", "c"]), "predict")[:, 0].tolist()
     [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
     """
-    members = adapt(inside(ensemble))
+    members = adapt(ensemble)
     if classes is None or members.classes is None:
         return members.supports(X)
     if method == "predict":
@@ -210,7 +186,7 @@ def ensemble_means(
     """
     n_rows, n_outputs = _num_samples(X), 1 if classes is None else len(classes)
     sums = np.zeros((n_rows, n_outputs))
-    n_members = adapt(inside(ensemble)).n_members
+    n_members = adapt(ensemble).n_members
     width = max(1, _AT_ONCE // (n_members * n_outputs))
     for first in range(0, n_rows, width):
         span = slice(first, min(first + width, n_rows))
@@ -241,7 +217,7 @@ def left_out(ensemble: Any, units: Units, given: tuple[Any, Any, Any]) -> Mask:
     ndarray of bool of shape (n_members, n_units)
         Whether it has not.
     """
-    members = adapt(inside(ensemble))
+    members = adapt(ensemble)
     examples = given
     if not is_frozen(ensemble):
         weights = None if (units.weights == 1.0).all() else units.weights
@@ -364,7 +340,8 @@ def check_unseen(name: str, estimator: Any, X: Any, y: Any, sample_weight: Any) 
     ...
     ValueError: bag was fitted to these very examples: ...
     """
-    if was_trained_on(inside(estimator), X, y, sample_weight):
+    trained = estimator.estimator if is_frozen(estimator) else estimator
+    if was_trained_on(trained, X, y, sample_weight):
         raise ValueError(
             f"{name} was fitted to these very examples: what it says of them is no level-1 data. "
             'Give examples that are new to it, or cv="out_of_bag" where its members leave examples '

@@ -22,7 +22,6 @@ from orfeon.combining.level_one import (
     check_members,
     ensemble_answers,
     ensemble_means,
-    inside,
     out_of_bag_means,
     out_of_bag_members,
     warn_of_memory,
@@ -199,7 +198,7 @@ class Stacking(Composition):
     def _column_names(self) -> list[str]:
         names = [name for name, fitted in self.named_estimators_.items() if fitted != "drop"]
         if self._asked == "members":
-            names = [f"member{t}" for t in range(adapt(inside(self.estimators_[0])).n_members)]
+            names = [f"member{t}" for t in range(adapt(self.estimators_[0]).n_members)]
         return answer_names(names, self._classes)
 
     @property

@@ -112,7 +112,9 @@ def importances(
         see, or the whole model about the examples given, by scikit-learn's
         ``permutation_importance``. "auto" is out-of-bag where members left some of these examples
         out in training, as far as :mod:`orfeon.adapters` knows; there is a warning where an
-        ensemble of ours was trained on all of them.
+        ensemble of ours was trained on all of them. Members of scikit-learn's ensembles that are no
+        trees of it do not tell what they were trained on: there "auto" is "examples", and
+        "out_of_bag" takes your word that these are the training examples, in their order.
     sample_weight : array of shape (n_rows,), optional
         Weights of the examples, for out-of-bag those given to ``fit``.
     n_repeats : int, optional
@@ -302,7 +304,9 @@ def _of_trees(forest: Forest, criterion: str) -> Floats:
 def _left_out(ensemble: Any, X: Any, y: Any, sample_weight: Any, on: On) -> Mask | None:
     """Which examples each member did not see; None where that is not known, and need not be."""
     try:
-        return adapt(ensemble).out_of_bag(X, column_or_1d(y), sample_weight)
+        return adapt(ensemble).out_of_bag(
+            X, column_or_1d(y), sample_weight, must_verify=on == "auto"
+        )
     except (TypeError, ValueError):  # each saw all of them, or they are not the training set
         if on == "auto":
             return None

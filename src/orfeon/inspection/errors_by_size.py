@@ -13,7 +13,7 @@ on ordered aggregation. IEEE Transactions on Pattern Analysis and Machine Intell
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -181,7 +181,8 @@ def error_curves(
         Fixes the random orders.
     out_of_bag : bool, optional
         Whether there is an out-of-bag curve, of the votes on training examples that members did not
-        see; by default where that is known.
+        see; by default where that is known, and these are seen to be the training examples. Members
+        of scikit-learn's ensembles that are no trees of it do not tell: True takes your word.
     no_vote, task
         As for :func:`orfeon.order`, for a matrix of votes.
     staged : bool, optional
@@ -337,6 +338,7 @@ def _left_out(source: Source, wanted: bool | None) -> Selection | None:
             source.find_left_out()
         except NoOutOfBagError as error:
             raise ValueError(f"out_of_bag=True is not allowed: {error.what}.") from error
+        source = replace(source, was_trained_on=True)  # the user says so
     return source.left_out
 
 

@@ -47,7 +47,8 @@ def prune(
         A share of the members; a number of them; ``"auto"``, the size of least cross-validated
         error; ``"rule"``, the size that the rule suggests; or the very members to keep, such as the
         subset that a search found, whatever the rule. Where members were trained on all examples,
-        as in class-switching, ``"auto"`` keeps too few unless ``X`` was set aside.
+        as in class-switching, or do not tell on which, as in scikit-learn's bagging of others than
+        its trees, ``"auto"`` keeps too few unless ``X`` was set aside.
     on : {"examples", "out_of_bag"}, default="examples"
         Whether all members vote on all the examples, or only on those they were not trained on.
     sample_weight : array of shape (n_examples,), optional

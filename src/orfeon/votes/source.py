@@ -35,14 +35,18 @@ class Source:
         What the members say of the selection examples.
     find_left_out : callable, optional
         Gives for each vote of the selection whether its member was not trained on the example;
-        raises ValueError where that is not known.
+        raises ValueError where that is not known, and with ``must_verify=True`` also where it is
+        not certain that these are the examples of training.
     ensemble : FittedEnsemble, optional
         Where the votes come from.
+    was_trained_on : bool, default=False
+        Whether somebody says that these are the examples of training.
     """
 
     selection: Selection
-    find_left_out: Callable[[], npt.NDArray[np.bool_]] | None = None
+    find_left_out: Callable[..., npt.NDArray[np.bool_]] | None = None
     ensemble: Any = None
+    was_trained_on: bool = False
 
     @cached_property
     def left_out(self) -> Selection | None:
@@ -56,7 +60,7 @@ class Source:
         if self.find_left_out is None:
             return None
         try:
-            mask = self.find_left_out()
+            mask = self.find_left_out(must_verify=not self.was_trained_on)
         except ValueError:
             return None
         absent = np.nan if selection.is_regression else NO_VOTE
@@ -74,7 +78,7 @@ def read_source(
     on: On = "examples",
     no_vote: Any = None,
     task: Task | None = None,
-    was_trained_on: bool = True,
+    was_trained_on: bool | None = None,
 ) -> Source:
     """Read votes, or ask an ensemble for them.
 
@@ -82,8 +86,9 @@ def read_source(
     ----------
     members_or_votes, X, y, sample_weight, on, no_vote, task
         As for :func:`orfeon.order`.
-    was_trained_on : bool, default=True
-        Whether the examples may be those that the ensemble was trained on.
+    was_trained_on : bool, optional
+        Whether the examples are those that the ensemble was trained on. By default they may be: it
+        is looked at where that can be told.
 
     Returns
     -------
@@ -125,7 +130,9 @@ def read_source(
     refuse_beside_ensemble(no_vote, task)
     ensemble = adapt(members_or_votes)
     source = _ask(ensemble, X, y, sample_weight, on)
-    return source if was_trained_on else replace(source, find_left_out=None)
+    if was_trained_on is False:
+        return replace(source, find_left_out=None)
+    return replace(source, was_trained_on=bool(was_trained_on))
 
 
 def check_has_labels(members_or_votes: Any, y: Any, what: str) -> None:
@@ -224,8 +231,8 @@ def _ask(ensemble: Any, X: Any, y: Any, sample_weight: Any, on: On) -> Source:
             member_weights=ensemble.member_weights,
         )  # fmt: skip
 
-    def find() -> npt.NDArray[np.bool_]:
-        mask: npt.NDArray[np.bool_] = ensemble.out_of_bag(X, labels, given)
+    def find(*, must_verify: bool = False) -> npt.NDArray[np.bool_]:
+        mask: npt.NDArray[np.bool_] = ensemble.out_of_bag(X, labels, given, must_verify=must_verify)
         return mask[:, counts]
 
     if on == "examples":
