@@ -46,7 +46,7 @@ class Members(Protocol):
         """Some of the members."""
 
 
-class _FromEach(ABC):
+class FromEach(ABC):
     """Sums over members of what each says."""
 
     n_classes: int
@@ -99,7 +99,7 @@ class _FromEach(ABC):
 
 
 @dataclass(frozen=True)
-class EstimatorMembers(_FromEach):
+class EstimatorMembers(FromEach):
     """Fitted estimators of any kind.
 
     Parameters
@@ -213,7 +213,7 @@ class EstimatorMembers(_FromEach):
 
 
 @dataclass(frozen=True)
-class CommitteeMembers(_FromEach):
+class CommitteeMembers(FromEach):
     """Committees of trees; each committee votes first and then has one vote.
 
     Parameters

@@ -217,7 +217,7 @@ def test_weighted_votes_are_decided_exactly(seed, kind):
     votes = rng.integers(0, n_classes, (n_members, 30))
     # Halves and quarters have ties as well, all of which floats get right.
     weights = rng.integers(0, 5, n_members) + (1.0 if kind == "whole" else 0.25)
-    decided = early_decision(votes, weights=weights)
+    decided = early_decision(votes, member_weights=weights)
     present = np.unique(votes)
     sums = np.array([(weights[:, None] * (votes == k)).sum(axis=0) for k in present])
     np.testing.assert_array_equal(decided.predictions, present[np.argmax(sums, axis=0)])
@@ -232,16 +232,16 @@ def test_weighted_votes_are_decided_exactly(seed, kind):
 
 def test_a_member_with_most_of_the_weight_decides_alone():
     votes = np.array([[1, 0], [0, 1], [0, 1]])
-    decided = early_decision(votes, weights=[5, 2, 2])
+    decided = early_decision(votes, member_weights=[5, 2, 2])
     assert decided.predictions.tolist() == [1, 0]
     assert decided.n_asked.tolist() == [1, 1]
-    assert early_decision(votes, weights=[4, 2, 2]).n_asked.tolist() == [3, 1]
+    assert early_decision(votes, member_weights=[4, 2, 2]).n_asked.tolist() == [3, 1]
 
 
 def test_leads_that_are_only_rounding_decide_nothing():
     # 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1 to a computer, and as much as the first weight.
     weights = [0.1 + 0.2 + 0.3, 0.1, 0.2, 0.3]
-    decided = early_decision(np.array([[1, 1], [0, 1], [0, 1], [0, 0]]), weights=weights)
+    decided = early_decision(np.array([[1, 1], [0, 1], [0, 1], [0, 0]]), member_weights=weights)
     assert decided.predictions.tolist() == [0, 1]
     assert decided.n_asked.tolist() == [4, 2]
 

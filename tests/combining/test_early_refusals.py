@@ -35,24 +35,24 @@ def test_blocks_that_are_none_are_refused(block):
 @pytest.mark.parametrize("weights", [[1, 1], [[1, 1, 1]], 2.0])
 def test_weights_of_another_number_are_refused(weights):
     with pytest.raises(ValueError, match=r"weights has shape .* there are 3 members"):
-        early_decision(VOTES, weights=weights)
+        early_decision(VOTES, member_weights=weights)
 
 
 @pytest.mark.parametrize("weights", [[1, -1, 1], [0, 0, 0], [1, np.nan, 1], [1, np.inf, 1]])
 def test_weights_that_cannot_count_are_refused(weights):
     with pytest.raises(ValueError, match="weights must be finite, 0 or more"):
-        early_decision(VOTES, weights=weights)
+        early_decision(VOTES, member_weights=weights)
 
 
 def test_less_confidence_is_about_equal_votes(waveform):
     X, y = waveform
-    with pytest.raises(ValueError, match=r"confidence=0.9 is not allowed with weights"):
-        early_decision(VOTES, weights=[1, 2, 3], confidence=0.9)
+    with pytest.raises(ValueError, match=r"confidence=0.9 is not allowed with member_weights"):
+        early_decision(VOTES, member_weights=[1, 2, 3], confidence=0.9)
     soft = RandomForestClassifier(4, combine="soft").fit(X, y)
     with pytest.raises(ValueError, match=r"confidence=0.9 .* set combine=\"majority\""):
         early_decision(soft, X, confidence=0.9)
     with pytest.raises(ValueError, match=r"weights are for votes, .* combine=\"soft\""):
-        early_decision(soft, X, weights=np.ones(4))
+        early_decision(soft, X, member_weights=np.ones(4))
 
 
 @pytest.mark.parametrize("votes", [[0, 1, 1], np.zeros((0, 3)), np.zeros((3, 0)), 1.0])
@@ -116,6 +116,6 @@ def test_pruned_ensembles_are_asked_as_what_they_keep():
     with pytest.raises(ValueError, match="have weights by its rule"):
         early_decision(weighted, X)
     by_hand = early_decision(
-        weighted.ensemble_, X, weights=weighted.order_.member_weights[: len(weighted.kept_)]
+        weighted.ensemble_, X, member_weights=weighted.order_.member_weights[: len(weighted.kept_)]
     )
     np.testing.assert_array_equal(by_hand.predictions, weighted.predict(X))

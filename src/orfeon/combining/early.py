@@ -24,6 +24,9 @@ from sklearn.base import is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.adapters import FittedEnsemble, adapt, unpruned
+from orfeon.adapters.base import NoSayError
+from orfeon.adapters.pipelines import EnsembleInPipeline
 from orfeon.boosting.tallies import with_ties
 from orfeon.combining.vote_stability import (
     CertainLead,
@@ -32,7 +35,8 @@ from orfeon.combining.vote_stability import (
     TwoClassTable,
 )
 from orfeon.forest import PER_NODE, Forest
-from orfeon.members import CommitteeMembers
+from orfeon.members import CommitteeMembers, FromEach
+from orfeon.tabular import class_codes
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -104,16 +108,18 @@ def early_decision(
     *,
     confidence: float = 1.0,
     block: int | None = None,
-    weights: Any = None,
+    member_weights: Any = None,
 ) -> EarlyDecision:
     """Predict by asking the members in order, until the rest cannot change the decision.
 
     Parameters
     ----------
     ensemble : classifier, members, or array of shape (n_members, n_rows)
-        A fitted ensemble; or members such as a :class:`~orfeon.forest.Forest`, whose predictions
-        are class codes; or a matrix of votes, labels of any kind, without ``X``: it shows what
-        would be saved. The classes are then those that are voted for.
+        A fitted ensemble of orfeon or scikit-learn, pruned or not, a pipeline that ends in one, or
+        a list of fitted classifiers, as :func:`orfeon.adapters.adapt` takes them; or members such
+        as a :class:`~orfeon.forest.Forest`, whose predictions are class codes; or a matrix of
+        votes, labels of any kind, without ``X``: it shows what would be saved. The classes are then
+        those that are voted for.
     X : array or data frame of shape (n_rows, n_attributes), optional
         Rows; as the members take them if these were given.
     confidence : float, default=1.0
@@ -123,9 +129,10 @@ def early_decision(
     block : int, optional
         Members asked between two looks at the rows. By default an eighth of those asked so far,
         beginning where a row can be decided for the first time; with a matrix of votes it is 1.
-    weights : array of shape (n_members,), optional
+    member_weights : array of shape (n_members,), optional
         Weight of each member's vote, by default that of a boosted ensemble's own; needs a
-        confidence of 1.
+        confidence of 1. Where a rule of ordering weighs the votes of a pruned ensemble, give its
+        ``ensemble_`` with ``order_.member_weights[: len(kept_)]``.
 
     Returns
     -------
@@ -136,9 +143,10 @@ def early_decision(
     -----
     A row is decided exactly when the lead of its first class is more than the votes that are
     still to come, or as many if the class wins ties: with equal votes never before half of the
-    members. An ensemble
-    with ``combine="soft"`` is decided in the same way by its summed supports, with a confidence of
-    1 only.
+    members. An ensemble with ``combine="soft"`` is decided in the same way by its summed supports,
+    with a confidence of 1 only. So are scikit-learn's forests, its soft voting, and its bagging of
+    classifiers that give probabilities: they do not count votes, and what is decided is what their
+    ``predict`` says.
 
     With a confidence below 1 the members are taken for independent draws, and before the first
     vote every share of the classes for equally likely. The votes still to come are then
@@ -183,7 +191,7 @@ def early_decision(
     """
     confidence = _checked_confidence(confidence)
     panel = _read(ensemble, X)
-    ballot = _ballot(panel, panel.weights if weights is None else weights, confidence)
+    ballot = _ballot(panel, member_weights, confidence)
     rule = ballot.rule(confidence)
     checks = _checks(panel, rule.first, _checked_block(block))
     found = panel.ask(lambda rows: _decide(ballot, rule, checks, rows), panel.rows, 0)
@@ -307,43 +315,76 @@ class _WeightedVotes(_Ballot):
 class _Supports(_Ballot):
     """Class supports, which are from 0 to 1 and add up to 1."""
 
+    def __init__(self, members: Any, weights: Floats | None = None) -> None:
+        super().__init__(members)
+        self._weights = np.ones(len(members)) if weights is None else weights
+        self._slack = _ROUNDING * float(self._weights.sum())
+
     def rule(self, confidence: float) -> StabilityRule:
-        n_members = len(self.members)
-        return CertainLead(np.ones(n_members), self.members.n_classes, _ROUNDING * n_members)
+        return CertainLead(self._weights, self.members.n_classes, self._slack)
 
     def add(self, sums: npt.NDArray[Any], first: int, last: int, rows: Any) -> None:
         sums += _consecutive(self.members, first, last).mean_supports(rows) * (last - first)
 
     def decide(self, sums: npt.NDArray[Any], rows: Any, which: Integers) -> Integers:
         best = sums.max(axis=1, keepdims=True)
-        close = (sums > best - _ROUNDING * len(self.members)).sum(axis=1) > 1
+        close = (sums > best - self._slack).sum(axis=1) > 1
         leader = super().decide(sums, rows, which)
         # Rounding decides among equals, so it has to be that of the whole ensemble.
         if close.any():
-            whole = self.members.mean_supports(_take(rows, which[close]))
-            leader[close] = np.argmax(whole, axis=1)
+            leader[close] = self._ask_the_whole(_take(rows, which[close]))
         return leader
 
+    def _ask_the_whole(self, rows: Any) -> Integers:
+        """What all members decide together."""
+        return np.asarray(np.argmax(self.members.mean_supports(rows), axis=1))
 
-def _ballot(panel: _Panel, weights: Any, confidence: float) -> _Ballot:
-    """How the answers of the members add up."""
+
+class _OfAnotherMake(_Supports):
+    """Supports, or weighted votes, of an ensemble that says itself what it decides."""
+
+    def add(self, sums: npt.NDArray[Any], first: int, last: int, rows: Any) -> None:
+        said = self.members.subset(range(first, last)).supports(rows)
+        for one, weight in zip(said, self._weights[first:last], strict=True):
+            sums += weight * one
+
+    def _ask_the_whole(self, rows: Any) -> Integers:
+        return np.asarray(self.members.decide(rows))
+
+
+def _ballot(panel: _Panel, given: Any, confidence: float) -> _Ballot:
+    """How the answers of the members add up; weights may be given for votes."""
+    members, weights = panel.members, panel.weights if given is None else given
+    is_of_another_make = isinstance(members, _Adapted)
     if panel.combine == "soft":
-        if weights is not None:
-            raise ValueError('weights are for votes, and this ensemble has combine="soft".')
+        _refuse_beside_supports(members, given if is_of_another_make else weights, confidence)
+    if weights is not None:
+        weights = _checked_weights(weights, len(members))
         if confidence < 1:
             raise ValueError(
-                f'confidence={confidence} is not allowed with combine="soft", but only 1: '
-                'it is about votes. Ask for 1, or set combine="majority".'
+                f"confidence={confidence} is not allowed with member_weights, but only 1: it is "
+                "about votes that are all alike."
             )
-        return _Supports(panel.members)
-    if weights is None:
-        return _Votes(panel.members)
+    if is_of_another_make and given is None and (panel.combine == "soft" or weights is not None):
+        return _OfAnotherMake(members, weights)
+    if panel.combine == "soft":
+        return _Supports(members)
+    return _Votes(members) if weights is None else _WeightedVotes(members, weights)
+
+
+def _refuse_beside_supports(members: Any, given: Any, confidence: float) -> None:
+    """Refuse what is about votes where supports are averaged."""
+    this, instead = 'this ensemble has combine="soft"', 'set combine="majority"'
+    if isinstance(members, _Adapted):
+        this = f"{members.name} averages the supports of its members"
+        instead = "give its votes, orfeon.adapters.adapt(ensemble).answers(X), without X"
+    if given is not None:
+        raise ValueError(f"member_weights are for votes, and {this}.")
     if confidence < 1:
         raise ValueError(
-            f"confidence={confidence} is not allowed with weights, but only 1: it is about votes "
-            "that are all alike."
+            f"confidence={confidence} is not allowed, but only 1: it is about votes, and {this}. "
+            f"Ask for 1, or {instead}."
         )
-    return _WeightedVotes(panel.members, _checked_weights(weights, len(panel.members)))
 
 
 def _consecutive(members: Any, first: int, last: int) -> Any:
@@ -408,24 +449,53 @@ class _GivenVotes:
         return np.stack([(votes == k).sum(axis=0) for k in range(self.n_classes)], axis=1)
 
 
+class _Adapted(FromEach):
+    """Members of an ensemble of another make, as an adapter asks them."""
+
+    def __init__(self, ensemble: FittedEnsemble) -> None:
+        self._ensemble = ensemble
+        self.n_classes = ensemble.n_classes
+
+    def __len__(self) -> int:
+        return self._ensemble.n_members
+
+    @property
+    def name(self) -> str:
+        """What the ensemble is called."""
+        return type(self._ensemble.ensemble).__name__
+
+    def subset(self, chosen: range) -> _Adapted:
+        """Some members that follow each other."""
+        return _Adapted(self._ensemble.part(chosen.start, chosen.stop))
+
+    def votes(self, X: Any) -> npt.NDArray[np.int32]:
+        """Class code that each member votes for."""
+        return np.asarray(self._ensemble.answers(X), dtype=np.int32)
+
+    def supports(self, X: Any) -> Floats:
+        """What each member adds to each class in the decision of the whole."""
+        if self._ensemble.averages_supports:
+            return self._ensemble.supports(X)
+        return np.asarray(np.eye(self.n_classes)[self.votes(X)])
+
+    def decide(self, X: Any) -> Integers:
+        """Codes of the classes that the ensemble itself decides for."""
+        classes = self._ensemble.classes
+        assert classes is not None
+        return class_codes(np.asarray(self._ensemble.ensemble.predict(X)), classes)
+
+
 def _read(ensemble: Any, X: Any) -> _Panel:
     """Who is asked about what."""
-    ensemble = _inner(ensemble)
+    ensemble = unpruned(ensemble)
     is_members = hasattr(ensemble, "count_votes") and hasattr(ensemble, "subset")
     is_ours = hasattr(ensemble, "_rows") and hasattr(ensemble, "_ask")
     if X is None and not is_members and not hasattr(ensemble, "get_params"):
         return _read_votes(ensemble)
     if not is_members and not is_ours:
-        raise TypeError(
-            f"ensemble is a {type(ensemble).__name__}, which is not allowed: give one of orfeon's "
-            "ensembles of classifiers, or members, with X. Other fitted classifiers are members as "
-            "orfeon.members.EstimatorMembers(estimators, n_classes), if they predict class codes."
-        )
+        return _read_adapted(ensemble, X)
     if is_regressor(ensemble) if is_ours else ensemble.n_classes == 0:
-        raise ValueError(
-            f"ensemble is a {type(ensemble).__name__} for regression; only votes for classes can "
-            "be decided early."
-        )
+        raise _regression(ensemble)
     if is_ours:
         check_is_fitted(ensemble, "members_")
     if X is None:
@@ -438,10 +508,47 @@ def _read(ensemble: Any, X: Any) -> _Panel:
         )  # fmt: skip
     if isinstance(ensemble, Forest | CommitteeMembers):
         X = np.ascontiguousarray(X, dtype=np.float64)
+    return _Panel(ensemble, _some_rows(X), np.arange(ensemble.n_classes))
+
+
+def _read_adapted(ensemble: Any, X: Any) -> _Panel:
+    """Ensembles of another make, pipelines, and lists of classifiers."""
+    try:
+        found = adapt(ensemble)
+    except NoSayError as error:
+        raise TypeError(f"{error.name} is not decided early: {error.reason}.") from error
+    except TypeError as error:
+        raise TypeError(
+            f"ensemble is a {type(ensemble).__name__}, which is not allowed: give an ensemble of "
+            "classifiers of orfeon or scikit-learn, a list of fitted classifiers, or members, with "
+            "X. Classifiers that predict class codes are members as "
+            "orfeon.members.EstimatorMembers(estimators, n_classes)."
+        ) from error
+    if found.classes is None:
+        raise _regression(ensemble)
+    if X is None:
+        raise ValueError("X is None; give the rows that the ensemble is to decide about.")
+    if isinstance(found, EnsembleInPipeline):  # the rows go through the other steps only once
+        return _read(found.last.ensemble, found.transform(X))
+    combine = "soft" if found.averages_supports else "majority"
+    return _Panel(
+        _Adapted(found), _some_rows(X), found.classes, combine, weights=found.member_weights
+    )
+
+
+def _regression(ensemble: Any) -> ValueError:
+    return ValueError(
+        f"ensemble is a {type(ensemble).__name__} for regression; only votes for classes can be "
+        "decided early."
+    )
+
+
+def _some_rows(X: Any) -> Any:
+    """Rows that have a shape, at least one of them."""
     X = X if hasattr(X, "shape") else np.asarray(X)
     if X.shape[0] == 0:
         raise ValueError(f"X has shape {X.shape}; it needs at least one row.")
-    return _Panel(ensemble, X, np.arange(ensemble.n_classes))
+    return X
 
 
 def _how(ensemble: Any) -> str:
@@ -453,21 +560,9 @@ def _how(ensemble: Any) -> str:
     if name not in ("majority", "plurality", "own"):
         raise ValueError(
             f"combine={combine!r} is not decided early, as majority, plurality and soft are; votes "
-            'of weights that are not negative are, with combine="majority" and weights=.'
+            'of weights that are not negative are, with combine="majority" and member_weights=.'
         )
     return "majority"
-
-
-def _inner(ensemble: Any) -> Any:
-    """The members of a pruned ensemble, which is asked as they are."""
-    if not hasattr(ensemble, "kept_") or not hasattr(ensemble, "ensemble_"):
-        return ensemble
-    if ensemble.order_.has_own_weights:
-        raise ValueError(
-            f"the votes of this {type(ensemble).__name__} have weights by its rule; give its "
-            "ensemble_ and weights=order_.member_weights[: len(kept_)]."
-        )
-    return ensemble.ensemble_
 
 
 def _read_votes(votes: Any) -> _Panel:
@@ -518,8 +613,9 @@ def _checked_weights(weights: Any, n_members: int) -> Floats:
     checked = np.asarray(weights, dtype=np.float64)
     if checked.shape != (n_members,):
         raise ValueError(
-            f"weights has shape {checked.shape}; there are {n_members} members, one weight each."
+            f"member_weights has shape {checked.shape}; there are {n_members} members, one weight "
+            "each."
         )
     if not np.isfinite(checked).all() or (checked < 0).any() or not checked.any():
-        raise ValueError("weights must be finite, 0 or more each, and not all 0.")
+        raise ValueError("member_weights must be finite, 0 or more each, and not all 0.")
     return checked
