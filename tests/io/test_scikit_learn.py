@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 from sklearn import ensemble
 from sklearn.compose import ColumnTransformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -102,6 +104,20 @@ def test_a_pruned_forest_of_scikit_learn_comes_back(tmp_path, waveform):
     assert type(loaded) is ensemble.RandomForestClassifier
     assert loaded.predict_proba(X).tobytes() == small.predict_proba(X).tobytes()
     assert loaded.kept_.tolist() == small.kept_.tolist()
+
+
+@pytest.mark.parametrize("kind", [ensemble.RandomForestClassifier, orfeon.RandomForestClassifier])
+def test_a_frozen_ensemble_that_was_pruned_comes_back(kind, tmp_path, waveform):
+    X, y = waveform
+    whole = kind(12, random_state=0).fit(X, y)
+    model = orfeon.PrunedClassifier(FrozenEstimator(whole), keep=3).fit(X, y)
+    orfeon.save(model, tmp_path / "model.orfeon")
+    with zipfile.ZipFile(tmp_path / "model.orfeon") as archive:
+        assert not any(name.endswith(".skops") for name in archive.namelist())
+    loaded = orfeon.load(tmp_path / "model.orfeon")
+    assert loaded.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+    assert loaded.estimator.predict_proba(X).tobytes() == whole.predict_proba(X).tobytes()
+    assert loaded.fit(X, y).kept_.tolist() == model.kept_.tolist()
 
 
 def test_missing_values_go_the_same_way(tmp_path):

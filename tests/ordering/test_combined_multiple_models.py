@@ -605,3 +605,15 @@ def test_fractions_are_refused_by_models_without_weights(waveform):
         model.fit(X, y, sample_weight=0.3 * weights)
     with pytest.raises(ValueError, match=r"fractions, and ensemble=KNeighborsClassifier\(\)"):
         CombinedMultipleModels(neighbours).fit(X, y, sample_weight=0.3 * weights)
+
+
+def test_jobs_and_words_are_handed_on_to_the_ensemble(waveform, capsys):
+    X, y = waveform
+    plain = CombinedMultipleModels(FEW, n_generated=50, random_state=0).fit(X, y)
+    model = CombinedMultipleModels(FEW, n_generated=50, n_jobs=2, verbose=1, random_state=0)
+    model.fit(X, y)
+    assert (model.ensemble_.n_jobs, model.ensemble_.verbose) == (2, 1)
+    assert (plain.ensemble_.n_jobs, plain.ensemble_.verbose) == (FEW.n_jobs, FEW.verbose)
+    said = capsys.readouterr()
+    assert said.out + said.err != ""
+    assert_same_forest(model.forest_, plain.forest_)

@@ -10,11 +10,13 @@ from sklearn import ensemble as sklearn_ensemble
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.shared import assert_same_forest
 
@@ -34,6 +36,7 @@ from orfeon.ordering import BoostingBased, MarginDistance, ReduceError
 CART = CARTClassifier(pruning="cv", n_folds=3)
 T = 20
 BAG = BaggingClassifier(CART, T)
+NAMED = [(f"tree{k}", DecisionTreeClassifier(max_depth=k + 1)) for k in range(4)]
 
 
 @pytest.fixture(scope="module")
@@ -310,7 +313,10 @@ def test_the_random_state_fixes_everything(on, train, fresh):
 
 @pytest.mark.parametrize("model", [PrunedClassifier(), PrunedRegressor(BaggingRegressor())])
 def test_what_is_not_fitted_says_so(model, train):
-    for name in ("predict", "predict_proba", "predict_log_proba", "apply", "decision_path"):
+    for name in (
+        "predict", "predict_proba", "predict_log_proba", "apply", "decision_path", "votes",
+        "staged_predict",
+    ):  # fmt: skip
         if hasattr(model, name):
             with pytest.raises(NotFittedError, match="is not fitted yet"):
                 getattr(model, name)(train[0])
@@ -386,5 +392,129 @@ def test_rules_for_classes_are_refused_by_regressors(numbers):
 
 def test_weights_that_the_ensemble_does_not_take_are_refused(train):
     model = PrunedClassifier(make_pipeline(StandardScaler(), BAG))
-    with pytest.raises(ValueError, match="sample_weight is given, and Pipeline takes none"):
-        model.fit(*train, sample_weight=np.ones(120))
+    with pytest.raises(ValueError, match=r"sample_weight has fractions, and estimator=Pipeline"):
+        model.fit(*train, sample_weight=np.full(120, 0.5))
+    with pytest.raises(ValueError, match=r"[Nn]egative values"):
+        model.fit(*train, sample_weight=-np.ones(120))
+
+
+def test_whole_weights_are_copies_for_an_ensemble_that_takes_none(train, fresh):
+    X, y = train
+    weights = np.random.default_rng(0).integers(0, 3, len(y))
+    rows = np.repeat(np.arange(len(y)), weights)
+    for base in (make_pipeline(StandardScaler(), BAG), sklearn_ensemble.VotingClassifier(NAMED)):
+        for on in ("examples", "validation"):
+            model = PrunedClassifier(base, on=on, keep=2, random_state=0)
+            copied = clone(model).fit(X[rows], y[rows])
+            model.fit(X, y, sample_weight=weights)
+            assert model.kept_.tolist() == copied.kept_.tolist()
+            np.testing.assert_array_equal(model.predict(fresh), copied.predict(fresh))
+    left_out = PrunedClassifier(make_pipeline(BAG), on="out_of_bag", keep="auto", random_state=0)
+    copied = clone(left_out).fit(X[rows], y[rows])
+    left_out.fit(X, y, sample_weight=weights)
+    assert left_out.order_.order.tolist() == copied.order_.order.tolist()
+    assert left_out.kept_.tolist() == copied.kept_.tolist()
+
+
+# -- ensembles that are fitted already -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("on", ["examples", "out_of_bag", "validation"])
+@pytest.mark.parametrize(
+    "base", [BAG, sklearn_ensemble.RandomForestClassifier(T, max_depth=4)], ids=["ours", "sklearn"]
+)
+def test_a_frozen_ensemble_is_pruned_as_it_is(base, on, train, fresh):
+    X, y = train
+    whole = clone(base).set_params(random_state=1).fit(X, y)
+    before = whole.predict_proba(fresh)
+    model = PrunedClassifier(
+        FrozenEstimator(whole), keep=5, on=on, n_jobs=2, verbose=3, random_state=8
+    )
+    # Out of bag they are those of training, which had none.
+    weights = None if on == "out_of_bag" else 1 + np.arange(len(y)) % 2
+    model.fit(X, y, sample_weight=weights)
+    where = "out_of_bag" if on == "out_of_bag" else "examples"
+    small = prune(whole, X, y, keep=5, on=where, sample_weight=weights)
+    assert model.kept_.tolist() == small.kept_.tolist()
+    assert type(model.ensemble_) is type(base)
+    np.testing.assert_array_equal(model.predict_proba(fresh), small.predict_proba(fresh))
+    np.testing.assert_array_equal(whole.predict_proba(fresh), before)
+    assert (whole.random_state, whole.n_jobs, whole.verbose) == (1, None, 0)
+    again = clone(model).fit(X, y)
+    assert again.estimator.estimator is whole
+    assert model.classes_.tolist() == ["one", "six", "two"]
+
+
+def test_frozen_members_were_trained_on_what_they_tell(train):
+    X, y = train
+    forest = sklearn_ensemble.RandomForestClassifier(T, max_depth=4, random_state=0).fit(X, y)
+    model = PrunedClassifier(FrozenEstimator(forest), keep="auto")
+    size = {on: len(clone(model).set_params(on=on).fit(X, y)) for on in ("examples", "validation")}
+    assert size["examples"] == len(prune(forest, X, y, keep="auto"))
+    assert size["examples"] != size["validation"]  # where all are held for new
+    with pytest.raises(ValueError, match="other rows than the training set"):
+        clone(model).set_params(on="out_of_bag").fit(X[::-1], y[::-1])
+    with pytest.raises(NotFittedError):
+        PrunedClassifier(FrozenEstimator(clone(forest))).fit(X, y)
+
+
+# -- what is handed on -----------------------------------------------------------------------------
+
+
+def test_jobs_and_words_are_handed_on(train, fresh, capsys):
+    pipeline = make_pipeline(StandardScaler(), BAG)
+    voting = sklearn_ensemble.VotingClassifier(NAMED)
+    plain = PrunedClassifier(BAG, keep=4, random_state=0).fit(*train)
+    model = PrunedClassifier(BAG, keep=4, n_jobs=2, verbose=1, random_state=0).fit(*train)
+    assert (model.ensemble_.n_jobs, model.ensemble_.verbose) == (2, 1)
+    assert (plain.ensemble_.n_jobs, plain.ensemble_.verbose) == (None, 0)
+    said = capsys.readouterr()
+    assert said.out + said.err != ""
+    np.testing.assert_array_equal(model.predict_proba(fresh), plain.predict_proba(fresh))
+    within = PrunedClassifier(pipeline, keep=4, n_jobs=2, random_state=0).fit(*train)
+    assert within.ensemble_[-1].n_jobs == 2
+    assert PrunedClassifier(voting, keep=2, n_jobs=1).fit(*train).ensemble_.n_jobs == 1
+    own = PrunedClassifier(clone(BAG).set_params(n_jobs=2), keep=4).fit(*train)
+    assert own.ensemble_.n_jobs == 2
+    without = PrunedClassifier(sklearn_ensemble.AdaBoostClassifier(n_estimators=5), n_jobs=2)
+    assert len(without.fit(*train)) == 1
+
+
+def test_votes_stages_and_decision_functions_are_those_of_the_members_kept(train, fresh):
+    models = [
+        PrunedClassifier(base, keep=5, random_state=0).fit(*train)
+        for base in (BAG, sklearn_ensemble.RandomForestClassifier(T, max_depth=4))
+    ]
+    whole = clone(BAG).set_params(random_state=0).fit(*train)
+    np.testing.assert_array_equal(models[0].votes(fresh), whole.votes(fresh)[models[0].kept_])
+    trees = models[1].ensemble_.estimators_
+    np.testing.assert_array_equal(models[1].votes(fresh), [tree.predict(fresh) for tree in trees])
+    stages = list(models[0].staged_predict(fresh))
+    assert len(stages) == 5
+    np.testing.assert_array_equal(stages[-1], models[0].predict(fresh))
+    np.testing.assert_array_equal(stages[0], models[0].classes_[models[0].votes(fresh)[0]])
+    assert not hasattr(models[0], "decision_function")
+    assert not hasattr(models[1], "staged_predict")
+    boosted = PrunedClassifier(sklearn_ensemble.AdaBoostClassifier(n_estimators=8), keep=5)
+    assert hasattr(boosted, "decision_function")
+    shares = boosted.fit(*train).decision_function(fresh)
+    np.testing.assert_array_equal(shares, boosted.ensemble_.decision_function(fresh))
+    np.testing.assert_array_equal(boosted.classes_[shares.argmax(axis=1)], boosted.predict(fresh))
+
+
+def test_stages_of_regressors(numbers):
+    model = PrunedRegressor(BaggingRegressor(n_estimators=10), keep=4, random_state=0).fit(*numbers)
+    stages = list(model.staged_predict(numbers[0]))
+    assert len(stages) == 4
+    np.testing.assert_allclose(stages[-1], model.predict(numbers[0]))
+    assert not hasattr(model, "votes")
+
+
+def test_members_that_the_rule_weighs_are_not_asked_as_if_they_were_alike(train):
+    rule = BoostingBased(weighted_vote=True)
+    model = PrunedClassifier(BAG, rule=rule, random_state=0).fit(*train)
+    boosted = sklearn_ensemble.BaggingClassifier(LinearSVC(), 5)
+    theirs = PrunedClassifier(boosted, rule=rule, keep=4, random_state=0).fit(*train)
+    for ask in (model.votes, model.staged_predict, theirs.votes, theirs.decision_function):
+        with pytest.raises(ValueError, match=r"have weights by its rule.* give its ensemble_"):
+            ask(train[0])

@@ -227,3 +227,31 @@ def seed_estimator(estimator: Any, seed: int) -> None:
     names = [n for n in names if n == "random_state" or n.endswith("__random_state")]
     words = np.random.SeedSequence(seed).generate_state(len(names))
     estimator.set_params(**{n: int(w) % 2**31 for n, w in zip(names, words, strict=True)})
+
+
+def hand_on(estimator: Any, **parameters: Any) -> None:
+    """Set parameters of an estimator, where it has them, or else of those inside it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Changed in place.
+    **parameters : dict
+        Names and values. Of several that are called the same the outermost are set.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.ensembles.training import hand_on
+    >>> pipeline = make_pipeline(StandardScaler(), BaggingClassifier())
+    >>> hand_on(pipeline, n_jobs=2)
+    >>> pipeline[-1]
+    BaggingClassifier(n_jobs=2)
+    """
+    names = estimator.get_params(deep=True)
+    for wanted, value in parameters.items():
+        found = [name for name in names if name.split("__")[-1] == wanted]
+        depth = min((name.count("__") for name in found), default=0)
+        estimator.set_params(**{name: value for name in found if name.count("__") == depth})

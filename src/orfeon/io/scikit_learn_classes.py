@@ -54,6 +54,7 @@ _ESTIMATORS = {
     "ExtraTreeRegressor": ("sklearn.tree", f"{_TREE} class_weight"),
     "ExtraTreesClassifier": ("sklearn.ensemble", f"{_FOREST} {_CLASSES} oob_decision_function_"),
     "ExtraTreesRegressor": ("sklearn.ensemble", f"{_FOREST} class_weight oob_prediction_"),
+    "FrozenEstimator": ("sklearn.frozen", ""),
     "FunctionTransformer": ("sklearn.preprocessing", ""),
     "GaussianNB": (
         "sklearn.naive_bayes",

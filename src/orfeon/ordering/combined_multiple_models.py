@@ -35,6 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.combining import fitting
 from orfeon.ensembles.bagging import BaggingClassifier
+from orfeon.ensembles.training import hand_on
 from orfeon.ensembles.units import as_units
 from orfeon.forest import Forest
 from orfeon.ordering.fresh_examples import (
@@ -84,6 +85,10 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         others from all of them (trees of orfeon that test one attribute at a time). "marginals":
         each attribute from its training values. "pairs": each attribute from either of two
         training examples. "auto" is "leaves" where it can be, otherwise "pairs".
+    n_jobs : int, optional
+        Handed on to the ensemble, unless it is frozen; by default it keeps its own.
+    verbose : int, default=0
+        Likewise: whether it shows progress.
     random_state : int, RandomState or None, default=None
         Fixes the examples drawn, and all models whose own ``random_state`` is None.
 
@@ -136,6 +141,8 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_generated": [Interval(Integral, 1, None, closed="left")],
         "generation": [StrOptions({"auto", "leaves", "marginals", "pairs"})],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
         "random_state": LIMITS["random_state"],
     }
 
@@ -151,12 +158,16 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         *,
         n_generated: int = 1000,
         generation: Generation = "auto",
+        n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.ensemble = ensemble
         self.estimator = estimator
         self.n_generated = n_generated
         self.generation = generation
+        self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -228,9 +239,12 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
             ensemble = self.ensemble
             if ensemble is None:
                 ensemble = BaggingClassifier(self._base(), n_estimators=_N_MEMBERS)
-            return fitting.fit_unless_refused(
-                fitting.fresh(ensemble, seed), X, y, weights, "ensemble"
-            )
+            ensemble = fitting.fresh(ensemble, seed)
+            if self.n_jobs is not None:
+                hand_on(ensemble, n_jobs=self.n_jobs)
+            if self.verbose:
+                hand_on(ensemble, verbose=self.verbose)
+            return fitting.fit_unless_refused(ensemble, X, y, weights, "ensemble")
         check_is_fitted(self.ensemble)
         known = np.asarray(self.ensemble.classes_)
         unknown = [label for label in self.classes_.tolist() if label not in known.tolist()]

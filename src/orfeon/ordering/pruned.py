@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.adapters import adapt, unpruned
 from orfeon.ordering.ordered import Keep
 from orfeon.ordering.pruned_base import Floats, Ordered, PrunedEnsemble, ensemble_has
 from orfeon.ordering.rule import Rule
@@ -22,7 +23,9 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
     ----------
     estimator : ensemble, optional
         The ensemble to train: one of orfeon, or scikit-learn's bagging, random forest, extra-trees,
-        AdaBoost or voting. By default bagging of 200 CART trees pruned by cross-validation, which
+        AdaBoost or voting. One that is fitted already is given as
+        :class:`sklearn.frozen.FrozenEstimator`: it is not trained again, and of its parameters
+        nothing is set. By default bagging of 200 CART trees pruned by cross-validation, which
         gains most.
     rule : str or Rule, default="margin_distance"
         How members are ordered: see :func:`orfeon.order`.
@@ -31,10 +34,14 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         the rule suggests.
     on : {"examples", "out_of_bag", "validation"}, default="examples"
         What members are ordered by: their votes on all training examples, on those that they were
-        not trained on, or on examples that are set aside.
+        not trained on, or on examples that are set aside: for a frozen ensemble, all those given.
     validation_fraction : float, default=0.25
         Share of the examples, of each class, that is set aside with ``on="validation"``; copies of
         one stay together, and no class is set aside as a whole.
+    n_jobs : int, optional
+        Handed on to the ensemble, unless it is frozen; by default it keeps its own.
+    verbose : int, default=0
+        Likewise: whether it shows progress.
     random_state : int, RandomState or None, default=None
         Fixes everything; when given, it is that of the ensemble too.
 
@@ -85,6 +92,8 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         keep: Keep = 0.2,
         on: Ordered = "examples",
         validation_fraction: float = 0.25,
+        n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -92,6 +101,8 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         self.keep = keep
         self.on = on
         self.validation_fraction = validation_fraction
+        self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _base(self) -> Any:
@@ -154,14 +165,45 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
+    def votes(self, X: Any) -> npt.NDArray[np.int32]:
+        """Class that each of the kept members votes for.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Indices into ``classes_``. They all count the same: where the rule weighs them, this is
+            refused.
+        """
+        return np.asarray(adapt(self).answers(X), dtype=np.int32)
+
+    @available_if(ensemble_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Floats:
+        """Values of the decision function of the kept members, where the ensemble has one.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            As the ensemble gives them. Where the rule weighs votes, ``ensemble_`` does not know it,
+            and this is refused.
+        """
+        return np.asarray(unpruned(self).decision_function(X))
+
     @property
     def _has_own_weights(self) -> bool:
         """Whether the rule gave the votes weights that the ensemble itself does not know."""
         return self.order_.has_own_weights
 
     def _weighted_shares(self, X: Any) -> Floats:
-        from orfeon.adapters import adapt
-
         votes = adapt(self.ensemble_).answers(X)
         assert self.order_.member_weights is not None
         weights = self.order_.member_weights[: len(votes)]
@@ -178,17 +220,24 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
     ----------
     estimator : ensemble, optional
         The ensemble to train: one of orfeon, or scikit-learn's bagging, random forest, extra-trees
-        or voting. By default bagging of 200 CART trees pruned by cross-validation.
+        or voting. One that is fitted already is given as :class:`sklearn.frozen.FrozenEstimator`:
+        it is not trained again, and of its parameters nothing is set. By default bagging of 200
+        CART trees pruned by cross-validation.
     rule : str or Rule, default="reduce_error"
         How members are ordered: "reduce_error", "complementarity", "individual_error" or "random".
     keep : float, int, "auto" or "rule", default=0.2
         A share of the members, their number, or the size of least cross-validated error.
     on : {"examples", "out_of_bag", "validation"}, default="examples"
         What members are ordered by: their predictions on all training examples, on those that they
-        were not trained on, or on examples that are set aside.
+        were not trained on, or on examples that are set aside: for a frozen ensemble, all those
+        given.
     validation_fraction : float, default=0.25
         Share of the examples that is set aside with ``on="validation"``; copies of one stay
         together.
+    n_jobs : int, optional
+        Handed on to the ensemble, unless it is frozen; by default it keeps its own.
+    verbose : int, default=0
+        Likewise: whether it shows progress.
     random_state : int, RandomState or None, default=None
         Fixes everything; when given, it is that of the ensemble too.
 
@@ -233,6 +282,8 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
         keep: Keep = 0.2,
         on: Ordered = "examples",
         validation_fraction: float = 0.25,
+        n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -240,6 +291,8 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
         self.keep = keep
         self.on = on
         self.validation_fraction = validation_fraction
+        self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _base(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,6 +17,7 @@ from sklearn.base import (
     is_classifier,
     is_regressor,
 )
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
@@ -28,13 +29,15 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
+from orfeon.adapters import unpruned
 from orfeon.ensembles.setting_aside import set_aside
+from orfeon.ensembles.training import hand_on
 from orfeon.forest import Forest
 from orfeon.ordering.ordered import Keep, Order, order_source
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Rule, as_rule
 from orfeon.seeding import Purpose, branch, seed_sequence
-from orfeon.tabular import check_length
+from orfeon.tabular import are_counts, check_length
 from orfeon.trees.limits import LIMITS
 from orfeon.votes.source import read_source
 
@@ -83,6 +86,8 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         ],
         "on": [StrOptions({"examples", "out_of_bag", "validation"})],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
         "random_state": LIMITS["random_state"],
     }
 
@@ -91,6 +96,8 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
     keep: Keep
     on: Ordered
     validation_fraction: float
+    n_jobs: int | None
+    verbose: int
     random_state: Any
     ensemble_: Any
     order_: Order
@@ -112,7 +119,8 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+            Weights: 0 is the same as leaving the example out, 2 as giving it twice. An ensemble
+            that takes none is given copies, for weights that are whole numbers.
 
         Returns
         -------
@@ -125,16 +133,14 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         if not (is_classifier(base) if kind == "classifier" else is_regressor(base)):
             raise ValueError(f"estimator={base} is not a {kind}; {type(self).__name__} needs one.")
         rule.check(is_regression=is_regressor(self))
-        whole = clone(base)
-        if self.random_state is not None:
-            _set_random_state(whole, self.random_state)
-            if isinstance(rule, RandomOrder) and rule.random_state is None:
-                rule = RandomOrder(_seed_of_order(self.random_state))
-        train, select = self._parts(X, y, sample_weight)
-        _fit_weighted(whole, *train)
+        whole = self._prepared(base)
+        is_open = isinstance(rule, RandomOrder) and rule.random_state is None
+        if is_open and self.random_state is not None:
+            rule = RandomOrder(_seed_of_order(self.random_state))
+        examples = self._train(whole, X, y, sample_weight)
         source = read_source(
-            whole, *select, on="out_of_bag" if self.on == "out_of_bag" else "examples",
-            was_trained_on=self.on != "validation",
+            whole, *examples, on="out_of_bag" if self.on == "out_of_bag" else "examples",
+            was_trained_on=self._was_trained_on(whole),
         )  # fmt: skip
         found = order_source(source, rule)
         self.kept_ = found.members(self.keep)
@@ -146,6 +152,36 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
             else:
                 self.__dict__.pop(name, None)
         return self
+
+    def _prepared(self, base: Any) -> Any:
+        """The ensemble to be fitted, with what is handed on to it; a frozen one stays as it is."""
+        whole = clone(base)
+        if isinstance(whole, FrozenEstimator):
+            return whole
+        if self.random_state is not None:
+            _set_random_state(whole, self.random_state)
+        if self.n_jobs is not None:
+            hand_on(whole, n_jobs=self.n_jobs)
+        if self.verbose:
+            hand_on(whole, verbose=self.verbose)
+        return whole
+
+    def _train(self, whole: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Fit the ensemble, unless it is frozen, and give the examples to order its members by."""
+        if isinstance(whole, FrozenEstimator):
+            return X, y, sample_weight
+        if sample_weight is not None and not has_fit_parameter(whole, "sample_weight"):
+            X, y = _as_often_as_they_weigh(X, y, sample_weight, whole)
+            sample_weight = None
+        (X_train, y_train, weights), select = self._parts(X, y, sample_weight)
+        whole.fit(X_train, y_train, **({} if weights is None else {"sample_weight": weights}))
+        return select
+
+    def _was_trained_on(self, whole: Any) -> bool | None:
+        """Whether the ensemble was trained on the examples that members are ordered by."""
+        if self.on == "validation":
+            return False
+        return None if isinstance(whole, FrozenEstimator) else True
 
     def _parts(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
         """The examples to train on and those to order by."""
@@ -259,6 +295,24 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         nodes, starts = self.ensemble_.decision_path(X)
         return nodes, np.asarray(starts)
 
+    @available_if(ensemble_has("staged_predict"))  # type: ignore[untyped-decorator]
+    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
+        """What the first 1, 2, ... of the kept members decide together.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        iterator of ndarray of shape (n_rows,)
+            Classes or predictions. Where the rule weighs votes, ``ensemble_`` does not know it, and
+            this is refused.
+        """
+        stages: Iterator[npt.NDArray[Any]] = unpruned(self).staged_predict(X)
+        return stages
+
     def __len__(self) -> int:
         check_is_fitted(self, "ensemble_")
         return len(self.kept_)
@@ -289,13 +343,16 @@ def _set_random_state(whole: Any, random_state: Any) -> None:
         whole.set_params(**{name: int(seed)})
 
 
-def _fit_weighted(estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
-    if sample_weight is None:
-        estimator.fit(X, y)
-    elif has_fit_parameter(estimator, "sample_weight"):
-        estimator.fit(X, y, sample_weight=sample_weight)
-    else:
+def _as_often_as_they_weigh(X: Any, y: Any, sample_weight: Any, base: Any) -> tuple[Any, Any]:
+    """Copies of the examples in place of their weights, which the ensemble does not take."""
+    (rows,) = indexable(X)
+    labels = column_or_1d(y, warn=True)
+    check_length(labels, _num_samples(rows))
+    weights = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+    if not are_counts(weights):
         raise ValueError(
-            f"sample_weight is given, and {type(estimator).__name__} takes none; leave it out or "
-            "give another estimator."
+            f"sample_weight has fractions, and estimator={base} takes no weights; give whole "
+            "numbers, or another estimator."
         )
+    copies = np.repeat(np.arange(len(labels)), weights.astype(np.int64))
+    return _safe_indexing(rows, copies), labels[copies]
