@@ -137,7 +137,8 @@ class _Resampled(_ScikitLearn):
     @property
     def _can_verify(self) -> bool:
         members = self.ensemble.estimators_
-        return sum(members[t].tree_.n_leaves - 1 for t in self._witnesses) >= _SPLITS
+        splits: int = sum(members[t].tree_.n_leaves - 1 for t in self._witnesses)
+        return splits >= _SPLITS
 
     @property
     def _witnesses(self) -> list[int]:

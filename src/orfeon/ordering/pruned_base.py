@@ -166,7 +166,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
             hand_on(whole, verbose=self.verbose)
         return whole
 
-    def _train(self, whole: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    def _train(self, whole: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         """Fit the ensemble, unless it is frozen, and give the examples to order its members by."""
         if isinstance(whole, FrozenEstimator):
             return X, y, sample_weight
