@@ -174,7 +174,7 @@ def test_ordered_curves_are_those_of_the_orders(waveform, test_set, bag):
         made = order(bag, X, y, rule=rule)
         name = rule.replace("_", " ")
         assert (found[name, "training"].errors == made.error_curve).all()
-        expected = made.test_curve(bag, test_set[1], X=test_set[0])
+        expected = made.test_curve(bag, test_set[0], test_set[1])
         assert (found[name, "test"].errors == expected).all()
         assert found[name, "test"].is_ordered
     for on in ("training", "test"):
@@ -208,7 +208,7 @@ def test_subsets_and_weights_of_a_rule_are_used(rule, waveform, test_set, bag):
     made = order(bag, X, y, rule=rule)
     found = error_curves(bag, X, y, *test_set, orders={"it": made}, out_of_bag=False)
     assert (found["it", "training"].errors == made.error_curve).all()
-    expected = made.test_curve(bag, test_set[1], X=test_set[0])
+    expected = made.test_curve(bag, test_set[0], test_set[1])
     assert (found["it", "test"].errors == expected).all()
 
 
@@ -372,7 +372,7 @@ def test_orders_made_before_keep_their_curves(waveform, test_set, bag):
     ]  # fmt: skip
     assert (alone["kappa", "training"].errors == orders["kappa"].error_curve).all()
     tested = curves_of_orders(orders, bag, *test_set)
-    expected = orders["kappa"].test_curve(bag, test_set[1], X=test_set[0])
+    expected = orders["kappa"].test_curve(bag, test_set[0], test_set[1])
     assert (tested["kappa", "test"].errors == expected).all()
     own = 1 - np.array(list(bag.staged_score(*test_set)))
     np.testing.assert_allclose(tested["own order", "test"].errors, own, atol=1e-12)
@@ -531,7 +531,7 @@ def test_votes_and_orders_are_drawn(waveform, test_set, bag):
     ]
     made = order(said, y=waveform[1], rule="kappa")
     display = ErrorCurveDisplay.from_orders({"agree least": made}, bag, *test_set)
-    expected = 100 * made.test_curve(bag, test_set[1], X=test_set[0])
+    expected = 100 * made.test_curve(bag, test_set[0], test_set[1])
     np.testing.assert_allclose(drawn(display.lines_["agree least", "test"]), expected)
     kept = pickle.loads(pickle.dumps(made))
     display = ErrorCurveDisplay.from_orders(kept)

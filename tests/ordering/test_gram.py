@@ -246,7 +246,7 @@ def test_options_reach_the_rule():
 def test_chunks_know_no_automatic_size_but_curves_on_other_examples():
     votes, y, _ = problem(11, abstaining=0)
     found = order_chunks([(votes[:, :20], y[:20]), (votes[:, 20:], y[20:])])
-    np.testing.assert_array_equal(found.test_curve(votes, y), found.error_curve)
+    np.testing.assert_array_equal(found.test_curve(votes, y=y), found.error_curve)
     with pytest.raises(ValueError, match="needs the votes"):
         found.size("auto")
 

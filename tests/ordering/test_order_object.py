@@ -63,12 +63,12 @@ def test_curves_of_other_examples_from_the_ensemble_itself(bag_and_data):
     bag, X, y = bag_and_data
     X_new, y_new = make_waveform(80, random_state=1)
     found = order(bag, X, y)
-    curve = found.test_curve(bag, y_new + 1, X=X_new)
+    curve = found.test_curve(bag, X_new, y_new + 1)
     labels = bag.classes_[bag.votes(X_new)]
-    np.testing.assert_array_equal(curve, found.test_curve(labels, y_new + 1))
+    np.testing.assert_array_equal(curve, found.test_curve(labels, y=y_new + 1))
     assert curve[-1] == pytest.approx(1 - bag.score(X_new, y_new + 1), abs=1e-15)
     with pytest.raises(ValueError, match="members_or_votes has 19 members; 20 were ordered"):
-        found.test_curve(labels[:-1], y_new + 1)
+        found.test_curve(labels[:-1], y=y_new + 1)
 
 
 def test_forests_are_ordered_and_cut_as_members(bag_and_data):

@@ -231,33 +231,33 @@ def test_curves_on_other_examples_are_those_of_the_vote(backfitting, data, seed)
     found = order(votes, y=y, rule="reduce_error", backfitting=backfitting)
     rng = np.random.default_rng(seed)
     others, labels = rng.integers(0, 5, (len(votes), 12)), rng.integers(0, 5, 12)
-    assert found.test_curve(others, labels).tolist() == curve_by_hand(others, labels, found)
-    assert found.test_curve(votes, y).tolist() == found.error_curve.tolist()
+    assert found.test_curve(others, y=labels).tolist() == curve_by_hand(others, labels, found)
+    assert found.test_curve(votes, y=y).tolist() == found.error_curve.tolist()
     weights = rng.integers(0, 3, 12)
     weights[0] = 1
     copies = np.repeat(np.arange(12), weights)
-    weighted = found.test_curve(others, labels, weights)
-    assert weighted.tolist() == found.test_curve(others[:, copies], labels[copies]).tolist()
+    weighted = found.test_curve(others, y=labels, sample_weight=weights)
+    assert weighted.tolist() == found.test_curve(others[:, copies], y=labels[copies]).tolist()
 
 
 def test_curves_on_other_examples_count_only_those_who_vote():
     found = order([[0, 1], [0, 0]], y=[0, 1], rule="individual_error")
     assert found.order.tolist() == [0, 1]
-    assert found.test_curve([[-1, 1, 0], [0, 0, 0]], [0, 0, 0], no_vote=-1).tolist() == [2 / 3, 0]
+    assert found.test_curve([[-1, 1, 0], [0, 0, 0]], y=[0, 0, 0], no_vote=-1).tolist() == [2 / 3, 0]
 
 
 def test_curves_of_numbers_on_other_examples():
     found = order([[0.5, 1.5], [0.0, 1.0]], y=[0.5, 1.5], rule="reduce_error")
     # Whole numbers here: it is known that they are no classes.
-    assert found.test_curve([[1, 2], [3, 2]], [1, 2]).tolist() == [0, 0.5]
+    assert found.test_curve([[1, 2], [3, 2]], y=[1, 2]).tolist() == [0, 0.5]
 
 
 def test_curves_of_other_members_are_refused():
     found = order([[0, 1], [0, 0]], y=[0, 1])
     with pytest.raises(ValueError, match="members_or_votes has 1 members; 2 were ordered"):
-        found.test_curve([[0, 1]], [0, 1])
+        found.test_curve([[0, 1]], y=[0, 1])
     with pytest.raises(ValueError, match="y has 3 values"):
-        found.test_curve([[0, 1], [0, 1]], [0, 1, 1])
+        found.test_curve([[0, 1], [0, 1]], y=[0, 1, 1])
 
 
 # -- sizes -----------------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ def test_curves_of_boosted_members_on_other_examples_keep_their_votes():
     said = np.array([member.predict(X) for member in boosted.estimators_])
     for backfitting in (False, True):
         found = order(boosted, X, y, rule="reduce_error", backfitting=backfitting)
-        np.testing.assert_array_equal(found.test_curve(said, y), found.error_curve)
+        np.testing.assert_array_equal(found.test_curve(said, y=y), found.error_curve)
         assert found.error_curve[-1] == pytest.approx(1 - boosted.score(X, y), abs=1e-12)
 
 
@@ -174,7 +174,7 @@ def test_regressors_of_unequal_weights_are_ordered_by_their_weighted_mean():
         assert found.error_curve[u] == pytest.approx(errors[chosen[-1]], rel=1e-12)
     assert found.order.tolist() == chosen
     np.testing.assert_allclose(found.criterion, found.error_curve, rtol=1e-12)
-    np.testing.assert_allclose(found.test_curve(said, y), found.error_curve, rtol=1e-12)
+    np.testing.assert_allclose(found.test_curve(said, y=y), found.error_curve, rtol=1e-12)
 
 
 # -- weights are copies ----------------------------------------------------------------------------

@@ -51,7 +51,7 @@ sizes = np.arange(1, 151)
 for ax, (name, ensemble) in zip(axes, ensembles.items(), strict=True):
     ordered = order(ensemble, X, y)
     choice = ordered.size_choice()
-    test = ordered.test_curve(ensemble, y_test, X=X_test)
+    test = ordered.test_curve(ensemble, X_test, y_test)
     ax.plot(
         sizes,
         100 * choice.out_of_bag,

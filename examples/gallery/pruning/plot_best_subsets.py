@@ -59,7 +59,7 @@ best = np.array([error_of(search.subset(n)) for n in sizes])
 figure, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
 for name, training, test, colour in (
     ("best subset of each size", search.error_curve, best, VERMILLION),
-    ("greedy order", greedy.error_curve, greedy.test_curve(votes_test, y_test), BLUE),
+    ("greedy order", greedy.error_curve, greedy.test_curve(votes_test, y=y_test), BLUE),
 ):
     ax.plot(sizes, 100 * test, "o-", color=colour, markersize=3, label=f"{name}, test")
     ax.plot(sizes, 100 * training, "--", color=colour, label=f"{name}, training")

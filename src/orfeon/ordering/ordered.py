@@ -205,10 +205,10 @@ class Order:
     def test_curve(
         self,
         members_or_votes: Any,
-        y: Any,
+        X: Any = None,
+        y: Any = None,
         sample_weight: Any = None,
         *,
-        X: Any = None,
         no_vote: Any = None,
     ) -> Floats:
         """Error of the first 1, 2, ... members on other examples.
@@ -218,12 +218,12 @@ class Order:
         members_or_votes : array of shape (n_members, n_examples), or ensemble
             What the members say of them, in the members' own order: labels as in ``y``. Or the
             whole ensemble, with ``X``.
+        X : array or data frame of shape (n_examples, n_attributes), optional
+            The examples, when an ensemble is given.
         y : array of shape (n_examples,)
             Their labels or targets.
         sample_weight : array of shape (n_examples,), optional
             Their weights.
-        X : array or data frame of shape (n_examples, n_attributes), optional
-            The examples, when an ensemble is given.
         no_vote : optional
             What stands for a member that does not vote.
 

@@ -103,7 +103,7 @@ def _shares_kept(bag: Any, split: Partition) -> Results:
     }
     for rule in _RULES:
         order = orfeon.order(votes, y=y, rule=rule)
-        test_curve = order.test_curve(votes_test, y_test)
+        test_curve = order.test_curve(votes_test, y=y_test)
         for share in _SHARES:
             last = order.size(share / 100) - 1
             config = f"keep={share}%"
@@ -120,7 +120,7 @@ def _first_pools(bag: Any, split: Partition) -> Results:
     for pool, rule in product(_POOLS, _POOL_RULES):
         if pool <= len(votes):
             order = orfeon.order(votes[:pool], y=y, rule=rule)
-            wrong = np.rint(order.test_curve(votes_test[:pool], y_test) * len(y_test))
+            wrong = np.rint(order.test_curve(votes_test[:pool], y=y_test) * len(y_test))
             curve = Curve(tuple(wrong.astype(int).tolist()), len(y_test))
             results[Cell(_BY_POOL, rule, f"initial_size={pool}")] = curve
     return results
