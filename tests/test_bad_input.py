@@ -33,12 +33,12 @@ BAD_TABLES: dict[str, tuple[Any, type[Exception], str]] = {
     "nothing": (None, ValueError, "X must be a table"),
     "no rows": (X[:0], ValueError, r"X has 0 sample\(s\) .* a minimum of 1 is required"),
     "no columns": (X[:, :0], ValueError, r"X has 0 feature\(s\) .* a minimum of 1 is required"),
-    "infinity": (with_infinity(), ValueError, "Attribute 1, row 3. Finite numbers and NaN"),
+    "infinity": (with_infinity(), ValueError, "Attribute 'x1', row 3. Finite numbers and NaN"),
     "sparse matrix": (sparse.csr_matrix(X), TypeError, "Sparse data was passed for X"),
     "sparse array": (sparse.csr_array(X), TypeError, r"Use X.toarray\(\)"),
-    "complex": (X + 1j, ValueError, "Complex data not supported: Attribute 0"),
-    "dates": (X.astype("datetime64[s]"), TypeError, "Attribute 0 holds dates"),
-    "objects": ([[{}]] * 30, TypeError, "Attribute 0 holds a value of type 'dict'"),
+    "complex": (X + 1j, ValueError, "Complex data not supported: Attribute 'x0'"),
+    "dates": (X.astype("datetime64[s]"), TypeError, "Attribute 'x0' holds dates"),
+    "objects": ([[{}]] * 30, TypeError, "Attribute 'x0' holds a value of type 'dict'"),
     "ragged": ([[1, 2]] * 29 + [[3]], ValueError, "X must be a table whose rows have equal"),
 }
 

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from orfeon.schema import MAX_CATEGORIES, Schema
+from orfeon.schema import MAX_CATEGORIES, Schema, names_of
 from orfeon.table import Table
 
 nan = np.nan
@@ -144,7 +145,7 @@ def test_indices_and_masks_choose_the_categorical_attributes(chosen):
 def test_none_takes_all_as_ordered(chosen):
     X = column(True, 2, None)
     assert_array_equal(Schema.learn(X, chosen).encode(X)[:, 0], [1, 2, nan])
-    with pytest.raises(ValueError, match=r"Attribute 0 is ordered but holds strings .*'red'.*"):
+    with pytest.raises(ValueError, match=r"Attribute 'x0' is ordered but holds strings .*'red'.*"):
         Schema.learn(column("red"), chosen)
 
 
@@ -238,9 +239,9 @@ def test_as_many_categories_as_codes_and_no_more():
     X = np.arange(MAX_CATEGORIES + 1)[:, None]
     encoded = Schema.learn_and_encode(X[:-1], [0])[1]
     assert encoded[-1, 0] == MAX_CATEGORIES - 1
-    with pytest.raises(ValueError, match="Attribute 0 has 65001 categories; at most 65000 are"):
+    with pytest.raises(ValueError, match="Attribute 'x0' has 65001 categories; at most 65000 are"):
         Schema.learn(X, [0])
-    with pytest.raises(ValueError, match="Attribute 0 has 65001 categories; at most 65000 are"):
+    with pytest.raises(ValueError, match="Attribute 'x0' has 65001 categories; at most 65000 are"):
         Schema.learn(X.astype(str).astype(object))
 
 
@@ -285,22 +286,22 @@ def test_infinity_is_refused_by_place(value, dtype):
     X[0, 0] = nan
     X[2, 1] = value
     schema = Schema.learn(X)
-    with pytest.raises(ValueError, match=r"X contains infinity .* in Attribute 1, row 2\."):
+    with pytest.raises(ValueError, match=r"X contains infinity .* in Attribute 'x1', row 2\."):
         schema.encode(X)
-    with pytest.raises(ValueError, match=r"X contains infinity .* in Attribute 1"):
+    with pytest.raises(ValueError, match=r"X contains infinity .* in Attribute 'x1'"):
         Schema.learn(X, [1])
-    with pytest.raises(ValueError, match=r"X contains infinity .* in Attribute 0"):
+    with pytest.raises(ValueError, match=r"X contains infinity .* in Attribute 'x0'"):
         Schema.learn(column("a", value))
 
 
 def test_numbers_beyond_the_floats_are_refused():
-    with pytest.raises(ValueError, match=r"value too large for dtype.*Attribute 0"):
+    with pytest.raises(ValueError, match=r"value too large for dtype.*Attribute 'x0'"):
         Schema.learn(column(1, 10**400))
-    with pytest.raises(ValueError, match=r"value too large for dtype.*Attribute 0"):
+    with pytest.raises(ValueError, match=r"value too large for dtype.*Attribute 'x0'"):
         Schema.learn(column("a", 10**400))
     if np.finfo(np.longdouble).max > np.finfo(np.float64).max:
         large = np.array([[1.0], [np.finfo(np.longdouble).max]], dtype=np.longdouble)
-        with pytest.raises(ValueError, match=r"value too large for dtype.*Attribute 0, row 1"):
+        with pytest.raises(ValueError, match=r"value too large for dtype.*Attribute 'x0', row 1"):
             Schema.learn_and_encode(large)
     assert Schema.learn_and_encode(column(10**30, 1))[1][0, 0] == 1e30
     # Finite, although their sum is not.
@@ -312,7 +313,7 @@ def test_numbers_beyond_the_floats_are_refused():
 )
 @pytest.mark.parametrize("other", [0.5, "word"])
 def test_objects_that_are_no_values_are_refused(item, other):
-    with pytest.raises(TypeError, match=r"Attribute 0 .*argument must be .* string.* number"):
+    with pytest.raises(TypeError, match=r"Attribute 'x0' .*argument must be .* string.* number"):
         Schema.learn(column(other, item))
 
 
@@ -324,12 +325,12 @@ def test_complex_numbers_are_refused(X):
 
 def test_dates_are_refused():
     X = np.array([["2020-01-01"]], dtype="datetime64[D]")
-    with pytest.raises(TypeError, match="Attribute 0 holds dates or durations"):
+    with pytest.raises(TypeError, match="Attribute 'x0' holds dates or durations"):
         Schema.learn(X)
 
 
 def test_bytes_and_structured_arrays_are_refused():
-    with pytest.raises(TypeError, match=r"Attribute 0 has dtype \|S1; numbers, strings"):
+    with pytest.raises(TypeError, match=r"Attribute 'x0' has dtype \|S1; numbers, strings"):
         Schema.learn(np.array([[b"a"]]))
     with pytest.raises(TypeError, match="X is a structured array"):
         Schema.learn(np.zeros(3, dtype=[("a", float), ("b", int)]))
@@ -344,7 +345,7 @@ def test_sparse_data_are_refused(make, method):
 
 def test_strings_in_an_ordered_attribute_are_refused_at_prediction():
     schema = Schema.learn(np.ones((3, 2)))
-    with pytest.raises(ValueError, match=r"Attribute 1 .*could not convert string to float: 'x'"):
+    with pytest.raises(ValueError, match=r"Attribute 'x1' .*convert string to float: 'x'"):
         schema.encode(objects([1.0, "x"], [2.0, 3.0]))
 
 
@@ -359,6 +360,20 @@ def test_names_must_be_as_many_as_the_attributes():
 def test_names_to_show():
     assert Schema.ordered(2).name(1) == "x1"
     assert Schema.ordered(2, ["age", "sex"]).name(1) == "sex"
+
+
+def test_names_of_the_attributes_of_a_model():
+    def model(**known: Any) -> SimpleNamespace:
+        return SimpleNamespace(**known)
+
+    frame, numbered = model(columns=["c", "d"]), model(columns=range(2))
+    ours, theirs = Schema.ordered(2, ["age", "sex"]), np.array(["a", "b"], dtype=object)
+    assert names_of(model(schema_=ours, feature_names_in_=theirs), 2, frame) == ("age", "sex")
+    assert names_of(model(feature_names_in_=theirs), 2, frame) == ("a", "b")
+    assert names_of(model(), 2, frame) == ("c", "d")
+    assert names_of(model(), 2, numbered) == ("x0", "x1")
+    assert names_of(model(schema_=Schema.ordered(2)), 2, frame) == ("x0", "x1")
+    assert names_of(model(feature_names_in_=theirs), 3) == ("x0", "x1", "x2")
 
 
 def test_learning_and_encoding_at_once_gives_the_same():

@@ -34,7 +34,7 @@ class NumberColumn:
     --------
     >>> import numpy as np
     >>> from orfeon.columns import NumberColumn
-    >>> column = NumberColumn("Attribute 0", np.array([7, 0, 5]), np.array([False, True, False]))
+    >>> column = NumberColumn("Attribute 'x0'", np.array([7, 0, 5]), np.array([False, True, False]))
     >>> column.numbers()
     array([ 7., nan,  5.])
     >>> codes, values = column.coded()
@@ -94,7 +94,7 @@ class CodedColumn:
     --------
     >>> import numpy as np
     >>> from orfeon.columns import CodedColumn
-    >>> CodedColumn("Attribute 0", np.array([0, 1, -1]), [2.5, True]).numbers()
+    >>> CodedColumn("Attribute 'x0'", np.array([0, 1, -1]), [2.5, True]).numbers()
     array([2.5, 1. , nan])
     """
 
@@ -151,7 +151,7 @@ def read_array(values: npt.NDArray[Any], label: str) -> Column:
     Examples
     --------
     >>> import numpy as np
-    >>> read_array(np.array(["b", "a", "b"]), "Attribute 0").values
+    >>> read_array(np.array(["b", "a", "b"]), "Attribute 'x0'").values
     ['b', 'a']
     """
     kind = values.dtype.kind
@@ -179,7 +179,7 @@ def read_objects(items: list[Any], label: str) -> Column:
 
     Examples
     --------
-    >>> read_objects([1, None, 2.5], "Attribute 0").numbers()
+    >>> read_objects([1, None, 2.5], "Attribute 'x0'").numbers()
     array([1. , nan, 2.5])
     """
     types = set(map(type, items)) - {type(None)}
@@ -313,8 +313,8 @@ def infinity_error(where: str) -> ValueError:
 
     Examples
     --------
-    >>> print(infinity_error("Attribute 2"))
-    Input X contains infinity or a value too large for dtype('float64') in Attribute 2. Finite
+    >>> print(infinity_error("Attribute 'x2'"))
+    Input X contains infinity or a value too large for dtype('float64') in Attribute 'x2'. Finite
     numbers and NaN (missing) are allowed.
     """
     return ValueError(

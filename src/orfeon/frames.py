@@ -56,19 +56,40 @@ def label(attribute: int, names: Names) -> str:
     attribute : int
         Its position.
     names : tuple of str or None
-        The names of all attributes.
+        The names of all attributes, if they have any.
 
     Returns
     -------
     str
-        Its name, or its position.
+        It with its name, which is x0, x1... where it has none.
 
     Examples
     --------
     >>> label(1, ("age", "sex")), label(1, None)
-    ("Attribute 'sex'", 'Attribute 1')
+    ("Attribute 'sex'", "Attribute 'x1'")
     """
-    return f"Attribute {attribute}" if names is None else f"Attribute {names[attribute]!r}"
+    return f"Attribute {(default_name(attribute) if names is None else names[attribute])!r}"
+
+
+def default_name(attribute: int) -> str:
+    """Name an attribute that has no name.
+
+    Parameters
+    ----------
+    attribute : int
+        Its position, from 0.
+
+    Returns
+    -------
+    str
+        The name that messages, rules, pictures and exported models have for it.
+
+    Examples
+    --------
+    >>> default_name(14)
+    'x14'
+    """
+    return f"x{attribute}"
 
 
 def check_shape(shape: tuple[int, ...]) -> None:

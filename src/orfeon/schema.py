@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.columns import Column, infinity_error
-from orfeon.frames import Names, check_shape, label, read_table
+from orfeon.frames import Names, check_shape, default_name, label, read_table
 
 FloatMatrix = npt.NDArray[np.float64]
 CategoricalFeatures = Literal["auto"] | Iterable[str] | Iterable[int] | Iterable[bool] | None
@@ -183,7 +183,7 @@ class Schema:
 
     def name(self, attribute: int) -> str:
         """Give the name to show for an attribute: its own, or x0, x1..."""
-        return f"x{attribute}" if self.names is None else self.names[attribute]
+        return default_name(attribute) if self.names is None else self.names[attribute]
 
     def decode(self, encoded: FloatMatrix) -> npt.NDArray[Any]:
         """The table that was turned into numbers.
@@ -273,6 +273,42 @@ class Schema:
             row, attribute = map(int, np.argwhere(np.isinf(encoded))[0])
             raise infinity_error(f"{label(attribute, self.names)}, row {row}")
         return encoded
+
+
+def names_of(model: Any, n_attributes: int, X: Any = None) -> tuple[str, ...]:
+    """The names to show for the attributes of a fitted model.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of any make.
+    n_attributes : int
+        How many attributes it has.
+    X : array or data frame, optional
+        Rows whose columns name the attributes of a model that does not.
+
+    Returns
+    -------
+    tuple of str
+        Names that the model knows, else those of the columns, else x0, x1...
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from orfeon.schema import names_of
+    >>> tree = DecisionTreeClassifier().fit([[0, 1], [1, 0]], ["a", "b"])
+    >>> names_of(tree, 2)
+    ('x0', 'x1')
+    """
+    schema = getattr(model, "schema_", None)
+    if isinstance(schema, Schema):
+        return tuple(map(schema.name, range(n_attributes)))
+    for known in (getattr(model, "feature_names_in_", None), getattr(X, "columns", None)):
+        names = () if known is None else tuple(known)
+        # Labels that are no strings, such as numbers, are not names.
+        if len(names) == n_attributes and all(isinstance(name, str) for name in names):
+            return tuple(map(str, names))
+    return tuple(map(default_name, range(n_attributes)))
 
 
 def _is_numeric(X: Any) -> bool:

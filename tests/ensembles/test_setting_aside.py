@@ -217,7 +217,7 @@ def test_examples_that_cannot_be_spared_are_not_set_aside(train):
         ({"sample_weight": -np.ones(120)}, r"[Nn]egative values in data passed to `?sample_weight"),
         ({"sample_weight": np.ones(119)}, r"sample_weight.shape == \(119,\), expected \(120,\)"),
         ({"sample_weight": np.full(120, np.nan)}, r"sample_weight contains NaN"),
-        ({"X": np.full((120, 2), np.inf)}, r"Attribute 0, row 0. Finite numbers"),
+        ({"X": np.full((120, 2), np.inf)}, r"Attribute 'x0', row 0. Finite numbers"),
         ({"X": np.zeros(120)}, r"X must be a table .* its shape is \(120,\)"),
     ],
 )  # fmt: skip

@@ -162,7 +162,7 @@ def test_dates_are_refused(sampler, form):
         "column": pandas.DataFrame({"when": dates}),
         "array": dates.to_numpy()[:, None],
     }[form]
-    where = "0" if form == "array" else "'when'"
+    where = "'x0'" if form == "array" else "'when'"
     with pytest.raises(TypeError, match=rf"Attribute {where} holds dates or durations .* numbers"):
         clone(sampler).fit_resample(X, [0, 0, 0, 1, 1, 1])
 

@@ -242,6 +242,13 @@ def test_a_forest_may_be_asked_about_other_examples_too(forest):
     assert found.mean == pytest.approx(2 * X.var(axis=0) * [1, 4, 0], rel=0.2, abs=1e-12)
 
 
+def test_labels_that_are_no_names_are_not_shown():
+    X, y = one_of_three(100)
+    known = TheirForest(5, random_state=0).fit(X, y)
+    found = importances(known, pd.DataFrame(X))
+    assert found.names == importances(known, X).names == ("x0", "x1", "x2")
+
+
 def test_names_are_those_of_the_columns():
     X, y = one_of_three(100)
     table = pd.DataFrame(X, columns=["a", "b", "c"])

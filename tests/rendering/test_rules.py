@@ -26,6 +26,7 @@ from tests.rendering.builders import (
 
 from orfeon.rendering import export_rules
 from orfeon.rendering.conditions import Interval, Missing, Subset
+from orfeon.rendering.wording import Wording
 from orfeon.schema import Schema
 
 X = ((0, 1.0),)
@@ -109,6 +110,12 @@ def test_conditions_on_different_subjects_do_not_meet():
         Interval(X).meet(Interval(((1, 1.0),)))
     with pytest.raises(ValueError, match="only equal subjects can meet"):
         Subset(X, 2, frozenset()).meet(Interval(X))
+
+
+def test_an_attribute_without_categories_is_named():
+    subset = Subset(((1, 1.0),), 3, frozenset({0}))
+    with pytest.raises(ValueError, match="Attribute 'x1' of the schema has no categories"):
+        Wording(Schema.ordered(2)).condition(subset)
 
 
 def test_a_share_of_a_missing_value_is_less_than_the_whole():

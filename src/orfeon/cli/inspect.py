@@ -173,17 +173,17 @@ def _importances(saved: Any) -> dict[str, float] | None:
     import numpy as np
     from sklearn.exceptions import NotFittedError
 
+    from orfeon.schema import names_of
+
     try:
         found = saved.model.feature_importances_
     except (AttributeError, NotFittedError, ValueError):
         return None
-    names = getattr(saved.model, "feature_names_in_", None)
-    if names is None and saved.preparation is not None:
-        names = saved.preparation.attributes
-    if names is None or len(names) != len(found):
-        names = [f"attribute {j + 1}" for j in range(len(found))]
+    names = () if saved.preparation is None else saved.preparation.attributes
+    if len(names) != len(found):
+        names = names_of(saved.model, len(found))
     order = np.argsort(-np.asarray(found), kind="stable")
-    return {str(names[j]): float(found[j]) for j in order}
+    return {names[j]: float(found[j]) for j in order}
 
 
 def _show_model(facts: dict[str, Any]) -> None:

@@ -120,11 +120,35 @@ def _read_arrays(source: Source, rows: int | None, random_state: int) -> Any:
         chosen = _chosen(len(X), rows, random_state)
         notes.append(f"A random sample of {rows} of its {len(X)} rows was read.")
         X, y = X[chosen], y[chosen]
-    width = len(str(X.shape[1]))
-    frame = pandas.DataFrame(X, columns=[f"x{j + 1:0{width}}" for j in range(X.shape[1])])
+    frame = pandas.DataFrame(X, columns=names_from_one(X.shape[1]))
     frame["target"] = y
     frame.attrs["notes"] = notes
     return frame
+
+
+def names_from_one(n_columns: int) -> list[str]:
+    """Names for the columns of arrays, as the published problems count them.
+
+    Parameters
+    ----------
+    n_columns : int
+        How many columns there are.
+
+    Returns
+    -------
+    list of str
+        x1, x2... in names of equal lengths.
+
+    Examples
+    --------
+    >>> from orfeon.datasets.files import names_from_one
+    >>> names_from_one(21)[:2]
+    ['x01', 'x02']
+    """
+    # Not the x0, x1... of attributes without names: the papers that define the problems count
+    # from 1, and models saved from these tables ask for columns of these names.
+    width = len(str(n_columns))
+    return [f"x{j:0{width}}" for j in range(1, n_columns + 1)]
 
 
 def _chosen(n_rows: int, size: int, random_state: int) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orfeon.datasets.cache import cache_folder, cached_names, read_cached, write_cached
-from orfeon.datasets.files import read_file
+from orfeon.datasets.files import names_from_one, read_file
 from orfeon.datasets.folder import FOLDER_VARIABLE
 from orfeon.datasets.openml import OfflineError, fetch
 from orfeon.datasets.registry import list_problems, problem
@@ -219,8 +219,7 @@ def _synthetic(name: str, random_state: int) -> Any:
     n_rows = int(size) if size else SYNTHETIC_ROWS
     kind = problem(bare)
     X, y = kind.sample(n_rows, random_state=random_state)
-    width = len(str(X.shape[1]))
-    frame = pandas.DataFrame(X, columns=[f"x{j + 1:0{width}}" for j in range(X.shape[1])])
+    frame = pandas.DataFrame(X, columns=names_from_one(X.shape[1]))
     target = "class" if hasattr(kind, "n_classes") else "target"
     frame[target] = y
     words = (type(kind).__doc__ or "").strip().split("\n\n")[0]

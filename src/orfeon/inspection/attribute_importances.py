@@ -10,7 +10,6 @@ Breiman (2001). Random forests. Machine Learning 45(1), 5-32.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -32,10 +31,11 @@ from orfeon.inspection._texts import in_lines, plain, small_size
 from orfeon.members import EstimatorMembers
 from orfeon.permutation import oob_permutation_importances
 from orfeon.rendering.palette import INK, class_colours
-from orfeon.schema import Schema
+from orfeon.schema import names_of
 from orfeon.seeding import Purpose, RandomState, branch, seed_sequence
 from orfeon.tabular import check_length, class_codes
 from orfeon.trees.base import BaseTree
+from orfeon.warning import warn_user
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -197,7 +197,7 @@ def _summary(
     if error is None:
         error = _standard_error(each, None)
     kind: Kind = "impurity" if on == "splits" else "permutation"
-    names = _names(ensemble, X, len(mean))
+    names = names_of(ensemble, len(mean), X)
     return Importances(mean, error, each, names, kind, on, is_regressor(ensemble))
 
 
@@ -211,16 +211,6 @@ def _standard_error(each: Floats, weights: Floats | None) -> Floats:
     apart = some - np.average(some, axis=0, weights=w)
     squares = (w[:, None] * apart) ** 2
     return np.asarray(np.sqrt(squares.sum(axis=0) * n / (n - 1)) / w.sum())
-
-
-def _names(ensemble: Any, X: Any, n_attributes: int) -> tuple[str, ...]:
-    schema = getattr(ensemble, "schema_", None)
-    if isinstance(schema, Schema):
-        return tuple(schema.name(j) for j in range(n_attributes))
-    known = getattr(ensemble, "feature_names_in_", getattr(X, "columns", None))
-    if known is None:
-        return tuple(f"x{j}" for j in range(n_attributes))
-    return tuple(str(name) for name in known)
 
 
 # -- impurity --------------------------------------------------------------------------------------
@@ -317,11 +307,10 @@ def _warn_of_training_set(ensemble: Any, X: Any, y: Any, sample_weight: Any) -> 
     from orfeon.ensembles.training_set import was_trained_on
 
     if was_trained_on(ensemble, X, y, sample_weight):
-        warnings.warn(
+        warn_user(
             f"{type(ensemble).__name__} was trained on these examples, of which it knows more than "
             "of new ones: importances by permutation are not to be trusted. Give examples that "
-            "were set aside.",
-            stacklevel=3,
+            "were set aside."
         )
 
 

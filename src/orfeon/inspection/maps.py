@@ -30,6 +30,7 @@ from orfeon.adapters.pipelines import EnsembleInPipeline
 from orfeon.boosting.tallies import VoteTally, with_ties
 from orfeon.ensembles.combination import OWN
 from orfeon.forest import Forest
+from orfeon.frames import default_name
 from orfeon.inspection._plane import Box, Plane, is_whole
 from orfeon.inspection._reading import members_of
 from orfeon.kernels import paint
@@ -85,7 +86,7 @@ class ClassificationMap:
     y: Floats
     codes: Integers
     classes: npt.NDArray[Any]
-    names: tuple[str, str] = ("x0", "x1")
+    names: tuple[str, str] = (default_name(0), default_name(1))
     categories: tuple[Categories, Categories] = (None, None)
     model: str = ""
 

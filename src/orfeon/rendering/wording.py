@@ -197,9 +197,8 @@ class Wording:
         """Write the categories that are accepted, or those that are not when they are fewer."""
         categories = self.schema.categories[condition.subject[0][0]]
         if categories is None:
-            raise ValueError(
-                f"Attribute {condition.subject[0][0]} of the schema has no categories."
-            )
+            name = self.schema.name(condition.subject[0][0])
+            raise ValueError(f"Attribute {name!r} of the schema has no categories.")
         chosen = condition.accepted
         if not chosen:
             return self._listed(categories, condition.shared, False) + " (in part)"

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.errors import UserError
+from orfeon.schema import names_of
 from orfeon.serving.columns import (
     AnyInput,
     DateInput,
@@ -404,10 +405,7 @@ def _columns(model: Any, preparation: Preparation | None, quick: Any) -> tuple[I
             NumberInput(schema.name(j)) if known is None else ValueInput(schema.name(j), known)
             for j, known in enumerate(schema.categories)
         )
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        names = [f"x{j}" for j in range(model.n_features_in_)]
-    return tuple(AnyInput(str(name)) for name in names)
+    return tuple(map(AnyInput, names_of(model, model.n_features_in_)))
 
 
 def _prepared_column(plan: Any, schema: Any, places: Mapping[str, int]) -> InputColumn:
