@@ -36,7 +36,7 @@ from orfeon.study import (
     paired_difference,
     published_sizes,
 )
-from orfeon.study.reproducing.ordered_bagging import class_codes
+from orfeon.study.reproducing.ordered_bagging import codes_with_unseen
 from orfeon.study.store import RunRow, Store
 
 #: Sizes of the training and test sets, and the seeds of the fits, are those of this table.
@@ -161,7 +161,7 @@ def measure(ensemble: str, dataset: str, split: int, members: int, parts: Partit
     order = orfeon.order(fitted, parts.X_train, parts.y_train, rule=RULE)
     size = order.size("auto")
     seconds = time.perf_counter() - start
-    y = class_codes(fitted, parts.y_test)
+    y = codes_with_unseen(fitted, parts.y_test)
     wrong = np.rint(order.test_curve(fitted.votes(parts.X_test), y=y) * len(y)).astype(int)
     curve = Curve(tuple(wrong.tolist()), len(y))
     return Outcome(ensemble, dataset, split, size, curve, seconds)

@@ -290,6 +290,56 @@ def are_counts(weights: Floats) -> bool:
     return np.array_equal(weights, np.rint(weights))
 
 
+def rows_with_copies(weights: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Rows, each as often as its weight counts it.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Weights that are counts.
+
+    Returns
+    -------
+    ndarray of int of shape (n_copies,)
+        Indices of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.tabular import rows_with_copies
+    >>> rows_with_copies(np.array([2.0, 0.0, 1.0]))
+    array([0, 0, 2])
+    """
+    return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
+
+
+def fractions_error(who: str, instead: str = "or another estimator") -> ValueError:
+    """Make the error of weights that are no counts, for an estimator that takes copies only.
+
+    Parameters
+    ----------
+    who : str
+        What the estimator is called.
+    instead : str, default="or another estimator"
+        What may be given in place of weights that are whole numbers.
+
+    Returns
+    -------
+    ValueError
+        To be raised.
+
+    Examples
+    --------
+    >>> from orfeon.tabular import fractions_error
+    >>> print(fractions_error("KNeighborsClassifier"))
+    sample_weight has fractions, and KNeighborsClassifier takes no weights; give whole numbers, or
+    another estimator.
+    """
+    return ValueError(
+        f"sample_weight has fractions, and {who} takes no weights; give whole numbers, {instead}."
+    )
+
+
 def check_length(y: npt.NDArray[Any], n_rows: int) -> None:
     """Refuse a target of another length than the table.
 
@@ -424,7 +474,10 @@ def _read_classes(classes: Any) -> npt.NDArray[Any]:
 
 
 def class_codes(
-    y: npt.NDArray[Any], classes: npt.NDArray[Any], whose: str = "y has the class"
+    y: npt.NDArray[Any],
+    classes: npt.NDArray[Any],
+    whose: str = "y has the class",
+    why: str = "is not among classes=",
 ) -> npt.NDArray[np.int64]:
     """The class of each example, as an index into known classes.
 
@@ -436,6 +489,8 @@ def class_codes(
         The classes that there are, sorted.
     whose : str, default="y has the class"
         How the error begins that names a class which is not among them.
+    why : str, default="is not among classes="
+        What it says of that class, before it lists those that there are.
 
     Returns
     -------
@@ -455,9 +510,7 @@ def class_codes(
         codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         strange = classes[codes] != y
     if strange.any():
-        raise ValueError(
-            f"{whose} {y[strange].tolist()[0]!r}, which is not among classes={classes.tolist()}."
-        )
+        raise ValueError(f"{whose} {y[strange].tolist()[0]!r}, which {why}{classes.tolist()}.")
     return codes
 
 

@@ -217,7 +217,7 @@ def test_numbers_spelled_out_are_not_classes_of_numbers(train):
     X, y = train
     codes = np.searchsorted(["one", "six", "two"], y)
     whole = BaggingClassifier(n_estimators=3, random_state=0).fit(X, codes)
-    with pytest.raises(ValueError, match="y holds '0', which the ensemble does not know"):
+    with pytest.raises(ValueError, match=f"y holds '{codes[0]}', which the ensemble does not know"):
         prune(whole, X, codes.astype(str))
 
 

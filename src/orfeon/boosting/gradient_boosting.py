@@ -26,7 +26,7 @@ from orfeon.boosting.gradient_base import (
     GradientBoosting,
     TreeMethod,
 )
-from orfeon.boosting.gradient_documentation import with_shared_texts
+from orfeon.boosting.gradient_documentation import GRADIENT_TEXTS
 from orfeon.boosting.losses import AbsoluteError, HuberError, Loss, QuantileError, SquaredError
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
@@ -36,8 +36,7 @@ from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 Floats = npt.NDArray[np.float64]
 
 
-@documented()
-@with_shared_texts
+@documented(GRADIENT_TEXTS)
 class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, GradientBoosting):
     """Class probabilities by trees fitted one after the other to the gradient of a loss.
 
@@ -277,8 +276,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         return self._fitted_loss.log_probabilities(scores)
 
 
-@documented()
-@with_shared_texts
+@documented(GRADIENT_TEXTS)
 class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, GradientBoosting):
     """Predictions by trees fitted one after the other to the gradient of a loss.
 

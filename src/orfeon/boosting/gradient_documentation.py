@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-from orfeon.wording import filled_docstring
-
-ClassT = TypeVar("ClassT", bound=type)
-
-_PARAMETERS = """
+#: By the names that stand for them in docstrings.
+GRADIENT_TEXTS = {
+    "growth": """
     learning_rate : float, default=0.1
         Share of what a tree says that is added: the shrinkage.
     n_estimators : int, default=100
@@ -19,10 +15,7 @@ _PARAMETERS = """
         Most tests on a path of a tree. With 1 the model is additive in the attributes.
     max_leaf_nodes : int, optional
         Most leaves of a tree; the node of greatest gain is split first.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Least weight of a node to be split, and of a leaf; below one, a share of the whole.
-    min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, as a share of the whole weight.
+    <least_weights>
     min_impurity_decrease : float, default=0.0
         Least weighted decrease of the residuals' variance by a split.
     max_features : int, float, "sqrt", "log2" or None, default=None
@@ -33,10 +26,9 @@ _PARAMETERS = """
         Whether trees consider every threshold, or those between ``max_bins`` bins.
     max_bins : int, default=255
         Bins of an attribute, with ``tree_method="histogram"``.
-    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical; "auto" goes by their types.
-"""
-_STOPPING = """
+    <categorical_features>
+""",
+    "stopping": """
     n_iter_no_change : int, optional
         Rounds in a row without improvement after which boosting stops; the rounds after the best
         are dropped. By default it does not stop early.
@@ -51,8 +43,8 @@ _STOPPING = """
     tol : float, default=1e-4
         A loss must be lower than the least so far by more than this, as a share of the loss of the
         constant ``init_``, to be an improvement.
-"""
-_ATTRIBUTES = """
+""",
+    "fitted": """
     init_ : ndarray of shape (n_scores,)
         The constant that scores start from.
     n_estimators_ : int
@@ -70,33 +62,5 @@ _ATTRIBUTES = """
         The trees as estimators, made when they are asked for.
     feature_importances_ : ndarray of shape (n_attributes,)
         Share of each attribute in the squared error of residuals that all splits removed.
-"""
-
-
-def with_shared_texts(cls: ClassT) -> ClassT:
-    """Fill the shared texts into the docstring of a class.
-
-    Parameters
-    ----------
-    cls : type
-        A line ``<name>`` in its docstring becomes the text of that name.
-
-    Returns
-    -------
-    type
-        The class itself.
-
-    Examples
-    --------
-    >>> from orfeon.boosting.gradient_documentation import with_shared_texts
-    >>> class Booster:
-    ...     '''Title.
-    ...
-    ...     <fitted>
-    ...     '''
-    >>> print(with_shared_texts(Booster).__doc__.splitlines()[2].strip())
-    init_ : ndarray of shape (n_scores,)
-    """
-    shared = {"growth": _PARAMETERS, "stopping": _STOPPING, "fitted": _ATTRIBUTES}
-    cls.__doc__ = filled_docstring(cls.__doc__, shared)
-    return cls
+""",
+}

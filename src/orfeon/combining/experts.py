@@ -19,12 +19,13 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval
 
 from orfeon.combining.mixture_base import (
+    EXPERT_TEXTS,
     EXPERTS,
     BaseExpertsClassifier,
     BaseExpertsRegressor,
     BaseMixtureOfExperts,
-    with_texts,
 )
+from orfeon.ensembles.documentation import documented
 
 _N_EXPERTS: dict[str, list[Any]] = {"n_experts": [Interval(Integral, 1, None, closed="left")]}
 
@@ -38,7 +39,7 @@ class OneGate(BaseMixtureOfExperts):
         return self.n_experts, 1
 
 
-@with_texts
+@documented(EXPERT_TEXTS)
 class MixtureOfExpertsClassifier(OneGate, BaseExpertsClassifier):
     """Classifiers that share a problem out among themselves, by a gate.
 
@@ -108,7 +109,7 @@ class MixtureOfExpertsClassifier(OneGate, BaseExpertsClassifier):
         self.random_state = random_state
 
 
-@with_texts
+@documented(EXPERT_TEXTS)
 class MixtureOfExpertsRegressor(OneGate, BaseExpertsRegressor):
     """Regressors that share a problem out among themselves, by a gate.
 

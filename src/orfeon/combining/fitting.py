@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from orfeon.ensembles.training import seed_estimator
 from orfeon.members import class_supports
-from orfeon.tabular import class_codes
+from orfeon.tabular import class_codes, fractions_error
 
 Floats = npt.NDArray[np.float64]
 Method = Literal["predict_proba", "predict"]
@@ -124,10 +124,7 @@ def fit_unless_refused(
     if weights is None or (weights == 1.0).all():
         return estimator.fit(X, y)
     if not has_fit_parameter(estimator, "sample_weight"):
-        raise ValueError(
-            f"sample_weight has fractions, and {name}={estimator} takes no weights; give whole "
-            "numbers, or another estimator."
-        )
+        raise fractions_error(f"{name}={estimator}")
     return estimator.fit(X, y, sample_weight=weights)
 
 

@@ -18,12 +18,13 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval
 
 from orfeon.combining.mixture_base import (
+    EXPERT_TEXTS,
     EXPERTS,
     BaseExpertsClassifier,
     BaseExpertsRegressor,
     BaseMixtureOfExperts,
-    with_texts,
 )
+from orfeon.ensembles.documentation import documented
 
 _TREE: dict[str, list[Any]] = {
     "depth": [Interval(Integral, 1, None, closed="left")],
@@ -48,7 +49,7 @@ class TreeOfGates(BaseMixtureOfExperts):
         return self.n_branches, self.depth
 
 
-@with_texts
+@documented(EXPERT_TEXTS)
 class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
     """Classifiers that share a problem out among themselves, by a tree of gates.
 
@@ -119,7 +120,7 @@ class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
         self.random_state = random_state
 
 
-@with_texts
+@documented(EXPERT_TEXTS)
 class HierarchicalExpertsRegressor(TreeOfGates, BaseExpertsRegressor):
     """Regressors that share a problem out among themselves, by a tree of gates.
 

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -43,10 +43,8 @@ from orfeon.tabular import (
     class_codes,
 )
 from orfeon.trees.limits import LIMITS
-from orfeon.wording import filled_docstring
 
 Floats = npt.NDArray[np.float64]
-ClassT = TypeVar("ClassT", bound=type)
 
 #: Standard deviation of what goes into the softmax of the gates that are drawn to begin with.
 _STEEPNESS = 1.0
@@ -62,7 +60,8 @@ EXPERTS: dict[str, list[Any]] = {
     "random_state": LIMITS["random_state"],
 }
 
-_TEXTS = {
+#: Texts that mixtures of experts share, for their docstrings.
+EXPERT_TEXTS = {
     "fitting": """
     alpha : float, default=1.0
         Strength of the penalty on squared weights, for standardised inputs.
@@ -73,8 +72,7 @@ _TEXTS = {
         Iterations of the EM algorithm at most, from each start.
     tol : float, default=1e-4
         They end when one gains less than this in log-likelihood per example.
-    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical; "auto" goes by their types.
+    <categorical_features>
     verbose : int, default=0
         Whether to show progress.
     random_state : int, RandomState or None, default=None
@@ -113,23 +111,6 @@ _TEXTS = {
     the standard deviation of the target.
 """,
 }
-
-
-def with_texts(cls: ClassT) -> ClassT:
-    """Fill the texts that mixtures of experts share into the docstring of a class.
-
-    Parameters
-    ----------
-    cls : type
-        Its lines ``<name>`` become the texts of these names.
-
-    Returns
-    -------
-    type
-        The class.
-    """
-    cls.__doc__ = filled_docstring(cls.__doc__, _TEXTS)
-    return cls
 
 
 class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):

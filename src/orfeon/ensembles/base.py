@@ -27,7 +27,7 @@ from orfeon.members import concatenate
 from orfeon.progress import Progress, report_progress
 from orfeon.restoring import restored_on_failure
 from orfeon.seeding import seed_sequence
-from orfeon.tabular import are_counts
+from orfeon.tabular import are_counts, fractions_error
 from orfeon.trees.base import BaseTree
 from orfeon.trees.limits import LIMITS
 from orfeon.warning import warn_user
@@ -194,14 +194,10 @@ class IndependentEnsemble(Ensemble):
         """Refuse weights that the base learner cannot take."""
         if self._has_trees or has_fit_parameter(self.estimator_, "sample_weight"):
             return
-        who = type(self.estimator_).__name__
         if self._needs_weights:
             raise ValueError(
                 f"estimator={self.estimator_} takes no sample_weight, which {type(self).__name__} "
                 "needs; BaggingClassifier and BaggingRegressor do without."
             )
         if not are_counts(examples.weights) and not self._only_draws(examples):
-            raise ValueError(
-                f"sample_weight has fractions, and {who} takes no weights; give whole numbers, or "
-                "another base learner."
-            )
+            raise fractions_error(type(self.estimator_).__name__, "or another base learner")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from textwrap import dedent
 from typing import TypeVar
 
@@ -11,6 +11,7 @@ from orfeon.wording import filled_docstring
 
 ClassT = TypeVar("ClassT", bound=type)
 
+#: A text may have a line ``<name>`` of its own, for one that comes after it.
 _TEXTS = {
     "estimator": """
     estimator : estimator, optional
@@ -70,6 +71,9 @@ _TEXTS = {
     "limits": """
     max_depth, max_leaf_nodes : int, optional
         Limits of each tree.
+    <least_weights>
+""",
+    "least_weights": """
     min_samples_split, min_samples_leaf : int or float, default=2 and 1
         Least weight of a node to be split, and of a leaf; below one, a share of the whole.
     min_weight_fraction_leaf : float, default=0.0
@@ -214,11 +218,16 @@ _TEXTS = {
 }
 
 
-def documented(**defaults: str) -> Callable[[ClassT], ClassT]:
+def documented(
+    own: Mapping[str, str] | None = None, /, **defaults: str
+) -> Callable[[ClassT], ClassT]:
     """Fill the shared texts into the docstring of a class.
 
     Parameters
     ----------
+    own : mapping of str to str, optional
+        Texts that a family of classes has besides, or in place of some of these, by name; they may
+        have lines ``<name>`` too.
     **defaults : str
         The default that a text mentions, by the name of the text.
 
@@ -239,6 +248,9 @@ def documented(**defaults: str) -> Callable[[ClassT], ClassT]:
     >>> print(Bag.__doc__.splitlines()[2].strip())
     n_estimators : int, default=100
     """
+    of_family = {} if own is None else own
+    # These stand first, as they may have lines of the others, and take the place of any of them.
+    every = {**of_family, **_TEXTS, **of_family}
 
     def fill(cls: ClassT) -> ClassT:
         texts = {
@@ -246,7 +258,7 @@ def documented(**defaults: str) -> Callable[[ClassT], ClassT]:
             name: dedent(words).replace(
                 "%(default)s", re.sub(r"\n +", "\n    ", defaults.get(name, ""))
             )
-            for name, words in _TEXTS.items()
+            for name, words in every.items()
         }
         cls.__doc__ = filled_docstring(cls.__doc__, texts)
         return cls

@@ -20,7 +20,7 @@ from orfeon.forest import Forest
 from orfeon.importance import impurity_importances
 from orfeon.members import EstimatorMembers, LazyView
 from orfeon.progress import CallbackSupport
-from orfeon.tabular import TabularEstimator, are_counts, check_length
+from orfeon.tabular import TabularEstimator, are_counts, check_length, rows_with_copies
 from orfeon.trees.base import BaseTree
 
 Floats = npt.NDArray[np.float64]
@@ -89,7 +89,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
         rows = self._check_rows(rows, reset=reset)
         check_length(y, rows.shape[0])
         if are_counts(weights) and len(y) < weights.sum() <= max(MAX_UNITS, 10 * len(y)):
-            copies = np.repeat(np.arange(len(y)), weights.astype(np.int64))
+            copies = rows_with_copies(weights)
             rows, y, taken = _safe_indexing(rows, copies), y[copies], taken[copies]
             weights = np.ones(len(y))
         codes, n_classes, factors = self._code_target(y, weights)

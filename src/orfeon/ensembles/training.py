@@ -20,7 +20,7 @@ from orfeon.ensembles.perturbation import (
 )
 from orfeon.growth import split_halves
 from orfeon.members import EstimatorMembers
-from orfeon.tabular import TrainingData, class_factors
+from orfeon.tabular import TrainingData, class_factors, rows_with_copies
 from orfeon.trees.base import BaseTree, Samples
 from orfeon.trees.igp import IGPTreeClassifier
 
@@ -203,7 +203,7 @@ class EstimatorTraining:
             weights = np.asarray(weights, dtype=np.float64)[rows]
             return estimator.fit(X, labels, sample_weight=weights)
         # Whole numbers are copies; the ensemble has seen to it that there is nothing else.
-        rows = np.repeat(np.arange(len(labels)), np.asarray(weights).astype(np.int64))
+        rows = rows_with_copies(np.asarray(weights))
         return estimator.fit(_take(X, rows, len(labels)), labels[rows])
 
 

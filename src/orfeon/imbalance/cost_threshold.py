@@ -32,7 +32,7 @@ from orfeon.ensembles.bagging import BaggingClassifier
 from orfeon.imbalance.cost_classifier import CostClassifier
 from orfeon.imbalance.costs import read_costs
 from orfeon.restoring import restored_on_failure
-from orfeon.tabular import are_counts
+from orfeon.tabular import are_counts, fractions_error, rows_with_copies
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -265,11 +265,8 @@ def _copies(
     if (weights == 1).all():
         return X, y, rows
     if not are_counts(weights):
-        raise ValueError(
-            f"sample_weight has fractions, and {type(base).__name__} takes no weights; give whole "
-            "numbers, or another estimator."
-        )
-    copies = np.repeat(np.arange(len(y)), weights.astype(np.int64))
+        raise fractions_error(type(base).__name__)
+    copies = rows_with_copies(weights)
     return _safe_indexing(X, copies), y[copies], rows[copies]
 
 

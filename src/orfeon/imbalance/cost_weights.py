@@ -31,7 +31,7 @@ from orfeon.ensembles.units import MAX_UNITS
 from orfeon.imbalance.cost_classifier import CostClassifier, inner_has
 from orfeon.imbalance.costs import read_costs
 from orfeon.restoring import restored_on_failure
-from orfeon.tabular import are_counts, class_factors
+from orfeon.tabular import are_counts, class_factors, rows_with_copies
 from orfeon.trees import CARTClassifier
 
 Floats = npt.NDArray[np.float64]
@@ -134,7 +134,7 @@ class CostSensitiveClassifier(CostClassifier):
         X, y, weights, _, _ = self._read_examples(X, y, sample_weight)
         if are_counts(weights) and len(y) < weights.sum() <= max(MAX_UNITS, 10 * len(y)):
             # Times a cost they would count no more: to most learners, two copies are two examples.
-            copies = np.repeat(np.arange(len(y)), weights.astype(np.int64))
+            copies = rows_with_copies(weights)
             X, y, weights = _safe_indexing(X, copies), y[copies], np.ones(len(copies))
         self.classes_, codes = self._find_classes(y)
         costs = read_costs(self.costs, self.classes_, codes, weights)

@@ -59,8 +59,7 @@ class ParallelPerceptronClassifier(
         each pair of classes.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
-    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical; "auto" goes by their types.
+    <categorical_features>
     warm_start : bool, default=False
         Whether ``fit`` goes on from the weights and margins of the fit before.
     n_jobs : int, optional

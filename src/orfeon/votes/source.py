@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import column_or_1d
 
+from orfeon.tabular import class_codes
 from orfeon.votes.selection import (
     NO_VOTE,
     Selection,
@@ -251,7 +252,7 @@ def codes_of_labels(
     y : ndarray of shape (n_rows,)
         Labels.
     classes : ndarray of shape (n_classes,)
-        The classes.
+        The classes, sorted.
     counts : ndarray of bool of shape (n_rows,)
         Which rows count; the labels of the others may be any.
 
@@ -267,13 +268,7 @@ def codes_of_labels(
     >>> codes_of_labels(np.array(["b", "z"]), np.array(["a", "b"]), np.array([True, False]))
     array([1, 0])
     """
-    place = {label: code for code, label in enumerate(classes.tolist())}
-    found, which = np.unique(y, return_inverse=True)
-    for label, is_used in zip(found.tolist(), np.bincount(which, counts) > 0, strict=True):
-        if is_used and label not in place:
-            raise ValueError(
-                f"y holds {label!r}, which the ensemble does not know; its classes are "
-                f"{classes.tolist()}."
-            )
-    codes = np.array([place.get(label, 0) for label in found.tolist()], dtype=np.int64)
-    return np.asarray(codes[which])
+    codes = np.zeros(len(y), np.int64)
+    why = "the ensemble does not know; its classes are "
+    codes[counts] = class_codes(y[counts], classes, "y holds", why)
+    return codes

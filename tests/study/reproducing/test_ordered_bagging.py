@@ -12,7 +12,11 @@ from orfeon import BaggingClassifier, CARTClassifier, order
 from orfeon.study import PROTOCOLS, Partition, Partitions, Record, Sizes, published_cells, reproduce
 from orfeon.study.reproducing import plan
 from orfeon.study.reproducing.fits import Fit
-from orfeon.study.reproducing.ordered_bagging import ORDERED_BAGGING, ORDERED_POOLS, class_codes
+from orfeon.study.reproducing.ordered_bagging import (
+    ORDERED_BAGGING,
+    ORDERED_POOLS,
+    codes_with_unseen,
+)
 from orfeon.study.reproducing.runs import Cell
 
 MEMBERS = 20
@@ -149,7 +153,7 @@ def test_a_class_that_only_the_test_set_has_is_always_wrong():
     y = np.repeat(["b", "d"], 20)
     names = np.array(["a", "b", "c", "d", "e"])
     bag = BaggingClassifier(CARTClassifier(pruning="cv"), 10, random_state=0).fit(X, y)
-    assert class_codes(bag, names).tolist() == [2, 0, 2, 1, 2]
+    assert codes_with_unseen(bag, names).tolist() == [2, 0, 2, 1, 2]
     results = ORDERED_BAGGING.measure(bag, Partition(X, y, np.full((5, 1), 39.0), names))
     tested = {error for cell, error in results.items() if cell.table == "martinez-5.8"}
     assert tested == {80.0}

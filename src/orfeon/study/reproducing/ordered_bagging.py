@@ -58,7 +58,7 @@ def pruned_bag(members: int, random_state: int, n_jobs: int | None) -> Any:
     )
 
 
-def class_codes(ensemble: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+def codes_with_unseen(ensemble: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     """Indices into the classes of an ensemble.
 
     Parameters
@@ -77,9 +77,9 @@ def class_codes(ensemble: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     --------
     >>> import numpy as np
     >>> from orfeon import CARTClassifier
-    >>> from orfeon.study.reproducing.ordered_bagging import class_codes
+    >>> from orfeon.study.reproducing.ordered_bagging import codes_with_unseen
     >>> tree = CARTClassifier().fit([[0.0], [1.0]], ["a", "c"])
-    >>> class_codes(tree, np.array(["c", "b"]))
+    >>> codes_with_unseen(tree, np.array(["c", "b"]))
     array([1, 2])
     """
     codes = np.searchsorted(ensemble.classes_, y)
@@ -93,8 +93,8 @@ def _percent(fraction: float) -> float:
 
 def _shares_kept(bag: Any, split: Partition) -> Results:
     """Training and test errors of the bag, and of the first members in each order."""
-    votes, y = bag.votes(split.X_train), class_codes(bag, split.y_train)
-    votes_test, y_test = bag.votes(split.X_test), class_codes(bag, split.y_test)
+    votes, y = bag.votes(split.X_train), codes_with_unseen(bag, split.y_train)
+    votes_test, y_test = bag.votes(split.X_test), codes_with_unseen(bag, split.y_test)
     results = {
         Cell(_TRAIN, "bagging", "keep=100%"): error_percent(
             bag.predict(split.X_train), split.y_train
@@ -114,8 +114,8 @@ def _shares_kept(bag: Any, split: Partition) -> Results:
 
 def _first_pools(bag: Any, split: Partition) -> Results:
     """Test errors at all sizes, of the first members of the bag put in order among themselves."""
-    votes, y = bag.votes(split.X_train), class_codes(bag, split.y_train)
-    votes_test, y_test = bag.votes(split.X_test), class_codes(bag, split.y_test)
+    votes, y = bag.votes(split.X_train), codes_with_unseen(bag, split.y_train)
+    votes_test, y_test = bag.votes(split.X_test), codes_with_unseen(bag, split.y_test)
     results = {}
     for pool, rule in product(_POOLS, _POOL_RULES):
         if pool <= len(votes):

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 import orfeon
 from orfeon.ordering.orientation import NEAR_DIAGONAL
 from orfeon.study.reproducing.comparison import Comparison
-from orfeon.study.reproducing.ordered_bagging import class_codes, pruned_bag
+from orfeon.study.reproducing.ordered_bagging import codes_with_unseen, pruned_bag
 from orfeon.study.reproducing.partitions import Partition
 from orfeon.study.reproducing.published import PublishedCell
 from orfeon.study.reproducing.rules import Factor, Within
@@ -165,7 +165,7 @@ def timed_training(builds: Mapping[str, Build]) -> tuple[Run, ...]:
 
 def _order_seconds(bag: Any, split: Partition) -> Results:
     """Seconds to order the first members of a bag by each rule."""
-    votes, y = bag.votes(split.X_train), class_codes(bag, split.y_train)
+    votes, y = bag.votes(split.X_train), codes_with_unseen(bag, split.y_train)
 
     def ordered(size: int, rule: str) -> Callable[[], Any]:
         return lambda: orfeon.order(votes[:size], y=y, rule=rule)
