@@ -7,7 +7,7 @@ import sys
 import warnings
 
 #: Packages whose frames are not the user's.
-_INNER = ("orfeon", "sklearn", "joblib", "contextlib")
+_INNER = ("orfeon", "sklearn", "imblearn", "joblib", "contextlib")
 #: How joblib's warning of a renewed worker process begins.
 _RENEWED = "A worker stopped while some jobs were given to the executor"
 

@@ -5,7 +5,6 @@ A method says what its base learner is and which :class:`orfeon.boosting.loop.Sc
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from copy import deepcopy
 from dataclasses import replace
@@ -306,13 +305,7 @@ class BoostedEnsemble(Ensemble):
             self.validation_fraction, rng, by_class=examples.n_classes > 0,
         )  # fmt: skip
         if not held.any():
-            warnings.warn(
-                f"validation_fraction={self.validation_fraction} sets none of the "
-                f"{len(examples)} examples aside, so nothing says when to stop: boosting goes on "
-                f"up to {self._size_parameter}={self._n_members}.",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn_that_none_is_set_aside(self, len(examples))
             return whole, None
         return self._take(whole, np.flatnonzero(~held)), self._take(whole, np.flatnonzero(held))
 
@@ -329,6 +322,23 @@ class BoostedEnsemble(Ensemble):
             data, X=data.X[rows], y=data.y[rows], weights=data.weights[rows], rows=data.rows[rows]
         )
         return _Part(part, some)
+
+
+def warn_that_none_is_set_aside(ensemble: Any, n_examples: int) -> None:
+    """Warn of early stopping that has too few examples to go by.
+
+    Parameters
+    ----------
+    ensemble : BoostedEnsemble or GradientBoosting
+        The booster.
+    n_examples : int
+        How many examples it was given.
+    """
+    warn_user(
+        f"validation_fraction={ensemble.validation_fraction} sets none of the {n_examples} "
+        "examples aside, so nothing says when to stop: boosting goes on up to "
+        f"{ensemble._size_parameter}={ensemble._n_members}."
+    )
 
 
 def _count(n_members: int) -> str:

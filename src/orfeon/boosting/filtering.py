@@ -11,7 +11,6 @@ Schapire (1990). The strength of weak learnability. Machine Learning 5(2), 197-2
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -40,10 +39,11 @@ from orfeon.ensembles.training import EstimatorTraining, Recipe, TreeTraining
 from orfeon.members import EstimatorMembers, concatenate
 from orfeon.progress import Progress, report_progress
 from orfeon.seeding import Purpose, seed_sequence
-from orfeon.tabular import TabularClassifierMixin, are_counts
+from orfeon.tabular import TabularClassifierMixin, are_counts, fractions_error
 from orfeon.trees.base import BaseTree
 from orfeon.trees.cart import CARTClassifier
 from orfeon.trees.limits import LIMITS
+from orfeon.warning import warn_user
 
 __all__ = ["FilterBoostClassifier", "filtering_error"]
 
@@ -218,12 +218,10 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
             self.errors_ = np.array(run.errors)
             self.sample_sizes_ = np.array(run.sizes)
         if len(self.members_) == 1 and self.n_classes_ > 1:
-            warnings.warn(
+            warn_user(
                 "FilterBoostClassifier: the first member makes no error on the examples that are "
                 "filtered for the second, or none is left of them, so it decides alone. Give a "
-                "weaker estimator, or more examples.",
-                UserWarning,
-                stacklevel=3,
+                "weaker estimator, or more examples."
             )
         return self
 
@@ -249,10 +247,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
                 'not; use sampling="stream" or sampling="resample".'
             )
         if self.sampling == "stream" and not are_counts(examples.weights):
-            raise ValueError(
-                f"sample_weight has fractions, and {who} takes no weights; give whole numbers, "
-                'another base learner, or sampling="resample".'
-            )
+            raise fractions_error(who, 'another base learner, or sampling="resample"')
 
     # -- deciding ------------------------------------------------------------------------------
 

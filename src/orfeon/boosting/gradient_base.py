@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from numbers import Integral, Real
@@ -15,7 +14,7 @@ from sklearn.base import _fit_context, clone, is_classifier
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.boosting.base import STOPPING
+from orfeon.boosting.base import STOPPING, warn_that_none_is_set_aside
 from orfeon.boosting.gradient import (
     AdditiveModel,
     Boosting,
@@ -37,6 +36,7 @@ from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.ensemble import Ensemble
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.setting_aside import set_aside
+from orfeon.ensembles.warm_start import warn_that_none_is_added
 from orfeon.forest import Forest
 from orfeon.growth import Growth
 from orfeon.growth.residuals import ExactTrees, ResidualTrees
@@ -223,12 +223,7 @@ class GradientBoosting(Ensemble):
                 "and these are others; use warm_start=False to begin anew."
             )
         if self.n_estimators == model.n_rounds:
-            warnings.warn(
-                f"warm_start=True and n_estimators={self.n_estimators}, as many as there are: no "
-                "member is trained.",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn_that_none_is_added(self._size_parameter, self.n_estimators)
         return model
 
     @property
@@ -375,13 +370,7 @@ class GradientBoosting(Ensemble):
             held = self._draw_held(sample, False)
             held &= np.bincount(sample.y[~held], minlength=self.n_classes_)[sample.y] > 0
         if not held.any():
-            warnings.warn(
-                f"validation_fraction={self.validation_fraction} sets none of the "
-                f"{sample.n_examples} examples aside, so nothing says when to stop: boosting goes "
-                f"on up to n_estimators={self.n_estimators}.",
-                UserWarning,
-                stacklevel=5,
-            )
+            warn_that_none_is_set_aside(self, sample.n_examples)
             return sample, sample
         return sample.take(~held), sample.take(held)
 

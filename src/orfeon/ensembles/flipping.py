@@ -8,7 +8,6 @@ Breiman (2000). Randomizing outputs to increase prediction accuracy. Machine Lea
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -23,6 +22,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Floats, Perturbation
 from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
+from orfeon.warning import warn_user
 
 
 def flip_probabilities(class_shares: Floats, flip_rate: float) -> Floats:
@@ -184,11 +184,9 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
                 f"{smallest:.4g} of the examples, proportions can be kept up to {most:.4g} only."
             )
         if n_classes == 2 and self.flip_rate_ >= smallest:
-            warnings.warn(
+            warn_user(
                 f"flip_rate={self.flip_rate_:.4g} is not below the share of the smaller class, "
-                f"{smallest:.4g}: most of its labels change and the vote will turn against it.",
-                UserWarning,
-                stacklevel=4,
+                f"{smallest:.4g}: most of its labels change and the vote will turn against it."
             )
 
     def _rate(self, n_classes: int) -> float:

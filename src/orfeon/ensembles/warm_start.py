@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from orfeon.ensembles.ensemble import Ensemble
 from orfeon.members import EstimatorMembers
+from orfeon.warning import warn_user
 
 #: What members were drawn by that were chosen from among others: nothing that can be drawn again.
 CHOSEN = "chosen from among others"
@@ -53,12 +53,7 @@ class Before:
         if refusal is not None:
             raise ValueError(refusal)
         if n_members == len(self.members):
-            warnings.warn(
-                f"warm_start=True and {size}={n_members}, as many as there are: no member is "
-                "trained.",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn_that_none_is_added(size, n_members)
         return len(self.members)
 
     def _fits(self, ensemble: Ensemble) -> bool:
@@ -69,3 +64,18 @@ class Before:
         first = getattr(self.members, "rounds", [self.members])[0]  # of several in each round
         of_trees = not isinstance(first, EstimatorMembers)
         return same and of_trees == ensemble._has_trees and np.array_equal(*classes)
+
+
+def warn_that_none_is_added(size: str, n_members: int) -> None:
+    """Warn of a warm start that has nothing to train.
+
+    Parameters
+    ----------
+    size : str
+        The parameter that says how many members there are to be.
+    n_members : int
+        As many as there are already.
+    """
+    warn_user(
+        f"warm_start=True and {size}={n_members}, as many as there are: no member is trained."
+    )

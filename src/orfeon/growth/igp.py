@@ -6,7 +6,6 @@ tree design. IEEE Transactions on Pattern Analysis and Machine Intelligence 13(2
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +18,7 @@ from orfeon.growth.engine import Growth, Trees
 from orfeon.kernels.igp import grow_igp
 from orfeon.kernels.jit import kernel_view
 from orfeon.table import Table
+from orfeon.warning import warn_user
 
 #: More rounds than this have never been needed; a tree that needs them is reported.
 MAX_ROUNDS = 100
@@ -110,9 +110,8 @@ def grow_igp_forest(
     forest = grow_in_blocks(grow, len(seeds), n_jobs, progress)
     if (rounds > MAX_ROUNDS).any():
         restless = int((rounds > MAX_ROUNDS).sum())
-        warnings.warn(
+        warn_user(
             f"{restless} IGP tree(s) did not converge in {MAX_ROUNDS} rounds.",
             RuntimeWarning,
-            stacklevel=2,
         )
     return forest, rounds

@@ -31,7 +31,6 @@ images. Machine Learning 30(2-3), 195-215.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -41,6 +40,8 @@ from sklearn.metrics import fbeta_score, precision_score, recall_score
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import _check_sample_weight
+
+from orfeon.warning import warn_user
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -380,11 +381,10 @@ def _split(
         return _Split(true == positive, predicted == positive, weights, classes)
     negative = true[0]
     if zero_division == "warn":
-        warnings.warn(
+        warn_user(
             f"All examples are of the class {true.tolist()[0]!r} and pos_label is None: it is "
             "taken for the negative class. Give pos_label to say which class is positive.",
             UndefinedMetricWarning,
-            stacklevel=3,
         )
     return _Split(true != negative, predicted != negative, weights, classes)
 
@@ -395,11 +395,10 @@ def _judge_positive(split: _Split, pos_label: Any, zero_division: ZeroDivision) 
         return zero_division
     there = split.classes[split.classes != pos_label].tolist()
     shown = f"{there[:10]}{' and more' if len(there) > 10 else ''}"
-    warnings.warn(
+    warn_user(
         f"pos_label={pos_label!r} is neither in y_true nor in y_pred, whose classes are {shown}: "
         "the score is 0/0, and is set to 0.0. Use zero_division to say what it should be.",
         UndefinedMetricWarning,
-        stacklevel=3,
     )
     return 0.0
 
@@ -426,9 +425,8 @@ def _of_one(
 def _undefined(why: str, zero_division: ZeroDivision) -> float:
     if zero_division != "warn":
         return float(zero_division)
-    warnings.warn(
+    warn_user(
         f"{why}; it is set to 0.0. Use zero_division to say what it should be.",
         UndefinedMetricWarning,
-        stacklevel=3,
     )
     return 0.0

@@ -6,7 +6,6 @@ they came in. What a sampler does is in its ``_select``.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -20,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from orfeon.frames import check_shape, read_table
 from orfeon.restoring import restored_on_failure
+from orfeon.warning import warn_user
 
 try:
     from imblearn.under_sampling.base import BaseCleaningSampler
@@ -102,11 +102,9 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
         kept = np.sort(self._select(X, y))
         lost = np.setdiff1d(y, y[kept])
         if len(lost):
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} keeps no example of {len(lost)} of the classes: "
-                f"{', '.join(repr(label) for label in lost[:5].tolist())}",
-                UserWarning,
-                stacklevel=3,
+                f"{', '.join(repr(label) for label in lost[:5].tolist())}"
             )
         self.sample_indices_ = kept
         return _safe_indexing(X, kept), _safe_indexing(y, kept)

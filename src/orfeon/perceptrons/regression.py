@@ -8,7 +8,6 @@ consisting of a single layer of perceptrons. Neural Networks 21(5), 786-795.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
@@ -24,6 +23,7 @@ from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
 from orfeon.perceptrons.p_delta import LearningRate, Mode, PDelta, Rule
 from orfeon.restoring import restored_on_failure
 from orfeon.tabular import TabularRegressorMixin, TrainingData
+from orfeon.warning import warn_user
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,8 +53,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         Initial weights: uniform between minus this and this, or vectors of length 1 in any
         direction.
     <p_delta_running>
-    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical; "auto" goes by their types.
+    <categorical_features>
     warm_start : bool, default=False
         Whether ``fit`` goes on from the weights and margins of the fit before.
     verbose : int, default=0
@@ -153,12 +152,10 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
     def _check_target(self, data: TrainingData) -> None:
         low, high = self.target_range_
         if data.y.min() < low or data.y.max() > high:
-            warnings.warn(
+            warn_user(
                 f"y has values between {data.y.min():g} and {data.y.max():g}, and the first "
                 f"training set had them between {low:g} and {high:g}: no prediction will leave "
-                "that range. Fit anew, with warm_start=False.",
-                UserWarning,
-                stacklevel=5,
+                "that range. Fit anew, with warm_start=False."
             )
 
     @property

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orfeon.errors import UserError
+from orfeon.warning import warn_user
 from orfeon.wording import clauses
 
 #: What must be the same everywhere, or results may differ or fail to travel.
@@ -211,10 +212,8 @@ def _compare_versions(versions: Mapping[str, Any], address: str) -> None:
             f"{clauses(differing['refuse'], 3)}."
         )
     if differing["warn"]:
-        warnings.warn(
-            f"Results of the cluster may differ in the last bits: {clauses(differing['warn'], 3)}.",
-            UserWarning,
-            stacklevel=4,
+        warn_user(
+            f"Results of the cluster may differ in the last bits: {clauses(differing['warn'], 3)}."
         )
 
 
