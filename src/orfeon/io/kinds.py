@@ -137,11 +137,6 @@ def either(*kinds: Kind) -> Kind:
     return Kind(words, lambda v: any(kind.holds(v) for kind in kinds))
 
 
-def one_of(*values: str) -> Kind:
-    """One of some texts."""
-    return Kind(f"one of {', '.join(values)}", lambda v: type(v) is str and v in values)
-
-
 def _is_labels(value: Any) -> bool:
     if type(value) is not np.ndarray or value.ndim != 1 or not len(value):
         return False
