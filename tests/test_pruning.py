@@ -222,6 +222,19 @@ def test_reduced_error_pruning_is_the_recursion(weighted, waveform):
     assert np.mean(sizes) < 40
 
 
+def test_reduced_error_pruning_refuses_what_it_cannot_judge():
+    X, y = np.arange(6.0)[:, None], np.array([0, 0, 0, 1, 0, 1])
+    forest = CARTClassifier().fit(X, y).forest_
+    with pytest.raises(ValueError, match=r"X has shape \(6, 2\).*1 attributes"):
+        prune_reduced_error(forest, np.hstack([X, X]), y)
+    with pytest.raises(ValueError, match=r"y has the shape \(5,\); X has 6 rows"):
+        prune_reduced_error(forest, X, y[:5])
+    with pytest.raises(ValueError, match=r"weights has the shape \(1,\)"):
+        prune_reduced_error(forest, X, y, np.ones(1))
+    with pytest.raises(ValueError, match="regression trees"):
+        prune_reduced_error(CARTRegressor().fit(X, y).forest_, X, y)
+
+
 # -- cross-validation ------------------------------------------------------------------------------
 
 

@@ -102,6 +102,15 @@ def pruning_path(
     -------
     PruningPath
         The nested family.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.pruning import pruning_path
+    >>> grown = CARTClassifier().fit([[1], [2], [3], [4]], [0, 1, 1, 1])
+    >>> path = pruning_path(grown.forest_)
+    >>> path.n_leaves.tolist(), path.alphas.tolist(), path.risks.tolist()
+    ([2, 1], [0.0, 0.25], [0.0, 0.25])
     """
     _check_cost("risk", risk, forest)
     one = forest.subset([tree])
@@ -182,9 +191,30 @@ def prune_to_alpha(
     -------
     Forest
         The pruned forest.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.pruning import prune_to_alpha
+    >>> grown = CARTClassifier().fit([[1], [2], [3], [4]], [0, 1, 1, 1])
+    >>> [prune_to_alpha(grown.forest_, alpha).n_leaves.tolist() for alpha in (0.2, 0.3)]
+    [[2], [1]]
     """
     parts = [pruning_path(forest, t, risk).node_alpha for t in range(len(forest))]
     return cut_at(forest, np.concatenate(parts) <= alpha * (1 + 1e-12))
+
+
+def _check_pruning_set(forest: Forest, X: Floats, y: Any, weights: Floats) -> None:
+    """Refuse what the kernels cannot judge: they read arrays without looking at their lengths."""
+    if not forest.n_classes:
+        raise ValueError("forest is one of regression trees; reduced-error pruning needs classes.")
+    forest._check_rows(X)
+    for name, values in (("y", y), ("weights", weights)):
+        if np.shape(values) != (len(X),):
+            raise ValueError(
+                f"{name} has the shape {np.shape(values)}; X has {len(X)} rows, so it must be "
+                f"({len(X)},)."
+            )
 
 
 def prune_reduced_error(
@@ -211,8 +241,24 @@ def prune_reduced_error(
     Forest
         The pruned forest: a node is cut when its own errors on the set do not exceed those of the
         leaves below it.
+
+    See Also
+    --------
+    prune_to_alpha : Needs no other examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.pruning import prune_reduced_error
+    >>> grown = CARTClassifier().fit([[1], [2], [3], [4]], [0, 1, 0, 1]).forest_
+    >>> others = np.array([[0.0], [2.0], [3.0], [5.0]])
+    >>> pruned = prune_reduced_error(grown, others, np.array([0, 1, 1, 1]))
+    >>> grown.n_leaves.tolist(), pruned.n_leaves.tolist()
+    ([4], [2])
     """
     w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=np.float64)
+    _check_pruning_set(forest, X, y, w)
     exact = np.array_equal(w, np.rint(w))
     cut = np.zeros(len(forest.nodes), dtype=bool)
     for t in range(len(forest)):
