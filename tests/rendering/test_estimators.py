@@ -11,12 +11,12 @@ from matplotlib import pyplot
 
 from orfeon import CARTClassifier, CARTRegressor
 from orfeon.rendering import (
-    describe,
     export_graphviz,
     export_html,
     export_rules,
     export_text,
     plot_tree,
+    view_tree,
 )
 
 IRIS = load_iris()
@@ -99,7 +99,7 @@ def test_html_of_cart(cart):
 def test_regression_tree_of_the_diabetes_data():
     X, y = load_diabetes(return_X_y=True)
     tree = CARTRegressor(max_depth=3, random_state=0).fit(X, y)
-    view = describe(tree)
+    view = view_tree(tree)
     assert view.root.mean == pytest.approx(y.mean())
     assert view.root.deviation == pytest.approx(y.std())
     rules = export_rules(tree)

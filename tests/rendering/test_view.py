@@ -17,7 +17,7 @@ from tests.rendering.builders import (
 )
 
 from orfeon.forest import Forest
-from orfeon.rendering import describe, export_html, export_text, plot_tree
+from orfeon.rendering import export_html, export_text, plot_tree, view_tree
 from orfeon.schema import Schema
 
 
@@ -39,7 +39,7 @@ class Unfitted:
 
 
 def test_nodes_have_weights_errors_and_shares():
-    nodes = describe(iris_forest()).nodes
+    nodes = view_tree(iris_forest()).nodes
     assert len(nodes) == 9
     assert (nodes[0].weight, nodes[0].errors, nodes[0].n_leaves) == (150.0, 100.0, 5)
     assert [node.depth for node in nodes] == [0, 1, 1, 2, 2, 3, 3, 4, 4]
@@ -48,12 +48,12 @@ def test_nodes_have_weights_errors_and_shares():
 
 
 def test_an_error_is_counted_against_the_label_not_the_majority():
-    node = describe(plant(leaf(3, 7, label=0), Schema.ordered(1), 2)).root
+    node = view_tree(plant(leaf(3, 7, label=0), Schema.ordered(1), 2)).root
     assert (node.label, node.errors) == (0, 7.0)
 
 
 def test_regression_has_means_and_deviations():
-    view = describe(regression_forest())
+    view = view_tree(regression_forest())
     assert view.class_names == ()
     assert view.root.mean == pytest.approx((12 * 1.25 + 5 * 7.5 + 8.5 * 4) / 25.5)
     assert (view.nodes[1].deviation, view.mean_range) == (0.2, (1.25, 7.5))
@@ -63,7 +63,7 @@ def test_an_estimator_brings_its_names():
     assert export_text(Fitted()) == export_text(
         iris_forest(), schema=IRIS_SCHEMA, class_names=IRIS_CLASSES
     )
-    assert "I" in describe(Fitted(), class_names=["I", "II", "III"]).class_names
+    assert "I" in view_tree(Fitted(), class_names=["I", "II", "III"]).class_names
 
 
 def test_any_tree_of_a_forest_can_be_chosen():
@@ -97,16 +97,16 @@ def test_wrong_options_are_refused_with_what_is_allowed(render, options, message
 
 def test_names_for_the_classes_of_a_regression_forest_are_refused():
     with pytest.raises(ValueError, match="it is a regression forest"):
-        describe(regression_forest(), class_names=["a"])
+        view_tree(regression_forest(), class_names=["a"])
 
 
 def test_what_is_not_a_fitted_tree_is_refused():
     with pytest.raises(NotFittedError, match="This Unfitted has no forest_: fit it first"):
-        describe(Unfitted())
+        view_tree(Unfitted())
     with pytest.raises(TypeError, match="tree_or_forest is a list"):
-        describe([1, 2])
+        view_tree([1, 2])
 
 
 def test_a_tree_of_depth_2000_is_read():
-    view = describe(chain_forest(2000))
+    view = view_tree(chain_forest(2000))
     assert (view.depth, view.root.n_leaves, len(view.nodes)) == (2000, 2001, 4001)

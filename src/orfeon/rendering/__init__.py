@@ -5,18 +5,18 @@ from __future__ import annotations
 from orfeon.rendering.graphviz import export_graphviz
 from orfeon.rendering.html import export_html
 from orfeon.rendering.plot import plot_tree
-from orfeon.rendering.rules import Rule, export_rules
+from orfeon.rendering.rules import LeafRule, export_rules
 from orfeon.rendering.text import export_text
-from orfeon.rendering.view import NodeView, TreeView, describe
+from orfeon.rendering.view import NodeView, TreeView, view_tree
 
 __all__ = [
+    "LeafRule",
     "NodeView",
-    "Rule",
     "TreeView",
-    "describe",
     "export_graphviz",
     "export_html",
     "export_rules",
     "export_text",
     "plot_tree",
+    "view_tree",
 ]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from orfeon.rendering._checks import check_option
 from orfeon.rendering.cards import Card, make_cards
 from orfeon.rendering.palette import EDGE, INK, MUTED_INK, TRACK
-from orfeon.rendering.view import describe
+from orfeon.rendering.view import view_tree
 from orfeon.schema import Schema
 
 _BAR_WIDTH, _BAR_HEIGHT, _MARK_WIDTH = 72, 6, 6
@@ -66,7 +66,7 @@ def export_graphviz(
 
     Examples
     --------
-    >>> from orfeon import CARTClassifier
+    >>> from orfeon import CARTClassifier, export_graphviz
     >>> dot = export_graphviz(CARTClassifier().fit([[1.0], [2.0], [7.0]], ["a", "a", "b"]))
     >>> dot.count("->")
     2
@@ -76,7 +76,7 @@ def export_graphviz(
     check_option("max_categories", max_categories, smallest=1)
     if direction not in _DIRECTIONS:
         raise ValueError(f"direction={direction!r} is not allowed: give 'down' or 'right'.")
-    view = describe(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
+    view = view_tree(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
     wording = view.wording(
         decimals, show_missing=show_missing, max_categories=max_categories, max_terms=3, signs=True
     )

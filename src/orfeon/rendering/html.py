@@ -18,7 +18,7 @@ from orfeon.rendering._style import STYLE
 from orfeon.rendering.cards import Card, make_cards
 from orfeon.rendering.numbers import weight_text
 from orfeon.rendering.palette import class_colours
-from orfeon.rendering.view import TreeView, describe
+from orfeon.rendering.view import TreeView, view_tree
 from orfeon.schema import Schema
 
 #: Tests nested in one section; each takes three elements, and browsers flatten pages beyond 512.
@@ -83,7 +83,7 @@ def export_html(
 
     Examples
     --------
-    >>> from orfeon import CARTClassifier
+    >>> from orfeon import CARTClassifier, export_html
     >>> tree = CARTClassifier().fit([[1.0], [2.0], [7.0]], ["a<b", "a<b", "c"])
     >>> page = export_html(tree, title="Two classes")
     >>> page.count("<details"), "a&lt;b" in page, "a<b" in page
@@ -95,7 +95,7 @@ def export_html(
     check_option("open_depth", open_depth)
     if shape not in ("auto", *_SHAPES):
         raise ValueError(f"shape={shape!r} is not allowed: give 'auto', 'picture' or 'outline'.")
-    view = describe(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
+    view = view_tree(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
     wording = view.wording(
         decimals, show_missing=show_missing, max_categories=max_categories, max_terms=6, signs=True
     )

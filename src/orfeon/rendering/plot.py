@@ -13,7 +13,7 @@ from orfeon.rendering._checks import check_option
 from orfeon.rendering.cards import Card, make_cards
 from orfeon.rendering.layout import horizontal_positions, vertical_positions
 from orfeon.rendering.palette import class_colours
-from orfeon.rendering.view import TreeView, describe
+from orfeon.rendering.view import TreeView, view_tree
 from orfeon.rendering.wording import shortened
 from orfeon.schema import Schema
 
@@ -72,7 +72,7 @@ def plot_tree(
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")
-    >>> from orfeon import CARTClassifier
+    >>> from orfeon import CARTClassifier, plot_tree
     >>> ax = plot_tree(CARTClassifier().fit([[1.0], [2.0], [7.0]], ["a", "a", "b"]))
     >>> sorted(patch.get_gid() for patch in ax.patches if patch.get_gid())
     ['node-0', 'node-1', 'node-2']
@@ -82,7 +82,7 @@ def plot_tree(
     check_option("decimals", decimals, largest=17)
     check_option("max_categories", max_categories, smallest=1)
     check_option("max_length", max_length, smallest=2)
-    view = describe(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
+    view = view_tree(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
     wording = view.wording(
         decimals,
         show_missing=show_missing,

@@ -17,12 +17,12 @@ import numpy.typing as npt
 from orfeon.rendering._checks import check_option
 from orfeon.rendering.conditions import Condition, Conditions, Missing, narrowed
 from orfeon.rendering.numbers import share_text, weight_text
-from orfeon.rendering.view import NodeView, TreeView, describe
+from orfeon.rendering.view import NodeView, TreeView, view_tree
 from orfeon.schema import Schema
 
 
 @dataclass(frozen=True)
-class Rule:
+class LeafRule:
     """What a leaf asks and what it answers; ``str`` of it is the sentence.
 
     Parameters
@@ -43,7 +43,7 @@ class Rule:
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon import CARTClassifier
+    >>> from orfeon import CARTClassifier, export_rules
     >>> first, second = export_rules(CARTClassifier().fit([[1.0], [2.0], [7.0]], ["a", "a", "b"]))
     >>> second.covers(np.array([[3.0], [5.0]]))
     array([False,  True])
@@ -88,7 +88,7 @@ def export_rules(
     show_weights: bool = False,
     show_missing: bool = False,
     max_categories: int | None = None,
-) -> list[Rule]:
+) -> list[LeafRule]:
     """List the rules of a tree, one for each leaf, from left to right.
 
     Parameters
@@ -113,12 +113,12 @@ def export_rules(
 
     Returns
     -------
-    list of Rule
+    list of LeafRule
         The rules.
 
     Examples
     --------
-    >>> from orfeon import CARTClassifier
+    >>> from orfeon import CARTClassifier, export_rules
     >>> X = [[0, 6], [1, 7], [2, 1], [3, 4], [4, 6], [6, 1], [8, 2], [9, 1], [6, 3], [9, 5]]
     >>> y = ["circle"] * 8 + ["square"] * 2
     >>> for rule in export_rules(CARTClassifier().fit(X, y), show_weights=True):
@@ -129,7 +129,7 @@ def export_rules(
     """
     check_option("decimals", decimals, largest=17)
     check_option("max_categories", max_categories, smallest=1)
-    view = describe(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
+    view = view_tree(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
     wording = view.wording(decimals, show_missing=show_missing, max_categories=max_categories)
     rules = []
     for leaf, conditions in _paths(view):
@@ -140,7 +140,7 @@ def export_rules(
         if show_weights:
             text += _measures(coverage, confidence, leaf, answer)
         prediction = leaf.label if leaf.mean is None else leaf.mean
-        rules.append(Rule(leaf.index, conditions, prediction, coverage, confidence, text))
+        rules.append(LeafRule(leaf.index, conditions, prediction, coverage, confidence, text))
     return rules
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from orfeon.rendering._checks import check_option
 from orfeon.rendering.numbers import weight_text
-from orfeon.rendering.view import NodeView, TreeView, describe
+from orfeon.rendering.view import NodeView, TreeView, view_tree
 from orfeon.rendering.wording import Wording
 from orfeon.schema import Schema
 
@@ -61,7 +61,7 @@ def export_text(
 
     Examples
     --------
-    >>> from orfeon import CARTClassifier
+    >>> from orfeon import CARTClassifier, export_text
     >>> X = [[0, 6], [1, 7], [2, 1], [3, 4], [4, 6], [6, 1], [8, 2], [9, 1], [6, 3], [9, 5]]
     >>> y = ["circle"] * 8 + ["square"] * 2
     >>> print(export_text(CARTClassifier().fit(X, y)))
@@ -73,7 +73,7 @@ def export_text(
     check_option("max_depth", max_depth)
     check_option("decimals", decimals, largest=17)
     check_option("max_categories", max_categories, smallest=1)
-    view = describe(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
+    view = view_tree(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
     wording = view.wording(decimals, show_missing=show_missing, max_categories=max_categories)
     lines = []
     for node, cut in view.visible(max_depth):

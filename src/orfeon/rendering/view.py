@@ -1,6 +1,6 @@
 """One tree as plain values: what the renderers draw.
 
-:func:`describe` reads a tree out of the flat arrays of a :class:`~orfeon.forest.Forest`, once. The
+:func:`view_tree` reads a tree out of the flat arrays of a :class:`~orfeon.forest.Forest`, once. The
 renderers see nodes, conditions and names, never the arrays.
 """
 
@@ -52,6 +52,14 @@ class NodeView:
         Standard deviation of the target in regression, where known.
     n_leaves : int
         Number of leaves of its subtree.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.rendering import view_tree
+    >>> root = view_tree(CARTClassifier().fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"])).root
+    >>> root.children, root.weight, root.errors, root.n_leaves, root.is_leaf
+    ((1, 2), 3.0, 1.0, 2, False)
     """
 
     index: int
@@ -85,6 +93,14 @@ class TreeView:
         Names and categories of the attributes.
     class_names : tuple of str
         Names of the classes; none in regression.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.rendering import view_tree
+    >>> view = view_tree(CARTClassifier().fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"]))
+    >>> len(view.nodes), view.depth, view.class_names
+    (3, 1, ('no', 'yes'))
     """
 
     nodes: tuple[NodeView, ...]
@@ -128,7 +144,7 @@ class TreeView:
         return self.class_names[node.label] if node.mean is None else wording.number(node.mean)
 
 
-def describe(
+def view_tree(
     tree_or_forest: Any,
     *,
     tree: int = 0,
@@ -156,7 +172,8 @@ def describe(
     Examples
     --------
     >>> from orfeon import CARTClassifier
-    >>> view = describe(CARTClassifier().fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"]))
+    >>> from orfeon.rendering import view_tree
+    >>> view = view_tree(CARTClassifier().fit([[0.0], [1.0], [2.0]], ["no", "no", "yes"]))
     >>> [(node.depth, view.class_names[node.label], node.weight) for node in view.nodes]
     [(0, 'no', 3.0), (1, 'no', 2.0), (1, 'yes', 1.0)]
     """

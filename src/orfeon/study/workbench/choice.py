@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from orfeon.study.workbench.evaluation import RunKey
 from orfeon.study.workbench.methods import METHODS
-from orfeon.study.workbench.outcome import Candidate, ErrorCurves, Honest
+from orfeon.study.workbench.outcome import Candidate, FoldCurves, Honest
 from orfeon.study.workbench.plan import Plan
 from orfeon.study.workbench.scoring import METRICS
 
@@ -471,7 +471,7 @@ def candidate_title(method: str, keep: float | None) -> str:
     return title if keep is None else f"{title}, ordered, {100 * keep:g}%"
 
 
-def mean_curves(evidence: Evidence) -> tuple[ErrorCurves, ...]:
+def mean_curves(evidence: Evidence) -> tuple[FoldCurves, ...]:
     """Error curves of the methods whose members were ordered, averaged over the outer folds.
 
     Parameters
@@ -481,7 +481,7 @@ def mean_curves(evidence: Evidence) -> tuple[ErrorCurves, ...]:
 
     Returns
     -------
-    tuple of ErrorCurves
+    tuple of FoldCurves
         Of methods that never failed. Curves of different length are averaged where all have a
         value.
     """
@@ -497,7 +497,7 @@ def mean_curves(evidence: Evidence) -> tuple[ErrorCurves, ...]:
             for kind in ("random", "ordered")
         )
         title = METHODS[name].title
-        found.append(ErrorCurves(name, title, np.arange(1, length + 1), random, ordered))
+        found.append(FoldCurves(name, title, np.arange(1, length + 1), random, ordered))
     return tuple(found)
 
 

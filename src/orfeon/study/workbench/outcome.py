@@ -81,7 +81,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class ErrorCurves:
+class FoldCurves:
     """Error against the number of members, averaged over the outer folds.
 
     Parameters
@@ -180,7 +180,7 @@ class StudyOutcome:
         The figure to report.
     chosen : str
         Name of the candidate of the final model.
-    curves : tuple of ErrorCurves
+    curves : tuple of FoldCurves
         Of the methods whose members were ordered.
     showcase : Showcase or None
         For pictures.
@@ -214,6 +214,17 @@ class StudyOutcome:
         Of the packages that matter.
     seed : int
         The seed.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from orfeon.datasets import make_twonorm
+    >>> from orfeon.study import run_study
+    >>> X, y = make_twonorm(60, random_state=0)
+    >>> frame = pandas.DataFrame(X).rename(columns="x{}".format).assign(norm=y)
+    >>> found = run_study(frame, "norm", methods=["cart"], repetitions=1)
+    >>> found.task, found.chosen, found.best.title
+    ('classification', 'cart', 'CART tree')
     """
 
     name: str
@@ -225,7 +236,7 @@ class StudyOutcome:
     candidates: tuple[Candidate, ...]
     honest: Honest
     chosen: str
-    curves: tuple[ErrorCurves, ...]
+    curves: tuple[FoldCurves, ...]
     showcase: Showcase | None
     model: Any
     preparation: Any

@@ -21,7 +21,7 @@ from orfeon.study.report.content_types import (
     Section,
     Table,
 )
-from orfeon.study.workbench.outcome import Candidate, ErrorCurves, StudyOutcome
+from orfeon.study.workbench.outcome import Candidate, FoldCurves, StudyOutcome
 from orfeon.study.workbench.standing import compared, groups_of, has_failed
 from orfeon.wording import capital
 
@@ -58,7 +58,7 @@ def pruning_section(outcome: StudyOutcome) -> Section | None:
     return Section("pruning", "Fewer members", text, [*blocks, *_trade_off(outcome), *table])
 
 
-def _curves(outcome: StudyOutcome, curves: ErrorCurves) -> LineChart:
+def _curves(outcome: StudyOutcome, curves: FoldCurves) -> LineChart:
     axis, (random, ordered) = _error_axis(outcome, curves)
     shown = _thinned(len(curves.sizes))
     sizes = np.asarray(curves.sizes)
@@ -85,7 +85,7 @@ def _curves(outcome: StudyOutcome, curves: ErrorCurves) -> LineChart:
     return LineChart(title, caption, members, axis, series, marks, [whole])
 
 
-def _error_axis(outcome: StudyOutcome, curves: ErrorCurves) -> tuple[Axis, tuple[Floats, Floats]]:
+def _error_axis(outcome: StudyOutcome, curves: FoldCurves) -> tuple[Axis, tuple[Floats, Floats]]:
     both = (np.asarray(curves.random, float), np.asarray(curves.ordered, float))
     if outcome.task == "classification":
         return Axis("Error", percent=True), both
