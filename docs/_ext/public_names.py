@@ -100,8 +100,9 @@ def exported(module: ModuleType) -> list[str]:
         ]
     # A package that imports lazily lists its names; others list all they import.
     optional = dir(module) if "__dir__" in vars(module) else []
-    names = {*module.__all__, *optional}
-    return sorted(name for name in names if not name.startswith("__"))
+    names = {name for name in {*module.__all__, *optional} if not name.startswith("__")}
+    # A package has a family of its own, or is of that of the package it is in.
+    return sorted(name for name in names if not inspect.ismodule(getattr(module, name)))
 
 
 def packages() -> Iterator[str]:

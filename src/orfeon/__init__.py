@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING
 
-from orfeon._lazy import lazy_names
+from orfeon._lazy import if_installed, lazy_names
 
 __version__ = "0.1.0"
 
@@ -100,7 +99,44 @@ _HOMES = {
     "to_onnx": "orfeon.io.onnx",
 }
 
+#: Packages and modules that become attributes on first use. They are not in __all__:
+#: `from orfeon import *` would import them all.
+_PACKAGES = (
+    "adapters",
+    "boosting",
+    "combining",
+    "datasets",
+    "ensembles",
+    "errors",
+    "imbalance",
+    "inspection",
+    "io",
+    "ordering",
+    "perceptrons",
+    "pruning",
+    "rendering",
+    "serving",
+    "study",
+    "trees",
+)
+
 if TYPE_CHECKING:
+    from orfeon import adapters as adapters
+    from orfeon import boosting as boosting
+    from orfeon import combining as combining
+    from orfeon import datasets as datasets
+    from orfeon import ensembles as ensembles
+    from orfeon import errors as errors
+    from orfeon import imbalance as imbalance
+    from orfeon import inspection as inspection
+    from orfeon import io as io
+    from orfeon import ordering as ordering
+    from orfeon import perceptrons as perceptrons
+    from orfeon import pruning as pruning
+    from orfeon import rendering as rendering
+    from orfeon import serving as serving
+    from orfeon import study as study
+    from orfeon import trees as trees
     from orfeon.boosting import (
         AdaBoostClassifier,
         AdaBoostM2Classifier,
@@ -285,9 +321,9 @@ __all__ = [
 ]
 
 
-__getattr__ = lazy_names(__name__, _HOMES)
+__getattr__ = lazy_names(__name__, _HOMES, _PACKAGES)
 
 
 def __dir__() -> list[str]:
-    has_samplers = importlib.util.find_spec("imblearn") is not None
-    return sorted({*__all__, *_HOMES} if has_samplers else __all__)
+    optional = _HOMES.keys() - set(__all__)
+    return sorted([*__all__, *_PACKAGES, *if_installed("imblearn", optional)])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+import importlib.util
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 
-def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy_names(
+    package: str, homes: Mapping[str, str], packages: Collection[str] = ()
+) -> Callable[[str], Any]:
     """The ``__getattr__`` of a package whose public names live in other modules.
 
     Parameters
@@ -16,6 +19,8 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         Its name.
     homes : mapping of str to str
         Public names, and the modules that they live in: of orfeon, or of the package itself.
+    packages : collection of str, optional
+        Its public packages and modules. Python makes them attributes only once they are imported.
 
     Returns
     -------
@@ -28,6 +33,8 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     >>> find = lazy_names("orfeon.combining", {"early_decision": "early"})
     >>> find("early_decision").__module__
     'orfeon.combining.early'
+    >>> lazy_names("orfeon", {}, packages=["combining"])("combining").__name__
+    'orfeon.combining'
     >>> find("late_decision")
     Traceback (most recent call last):
     ...
@@ -35,6 +42,8 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """
 
     def find(name: str) -> Any:
+        if name in packages:
+            return importlib.import_module(f"{package}.{name}")
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = homes[name]
@@ -42,3 +51,29 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(importlib.import_module(module), name)
 
     return find
+
+
+def if_installed(needed: str, names: Collection[str]) -> Collection[str]:
+    """Names for ``__dir__`` that need an optional package, or none where it is not installed.
+
+    Whoever goes over all the names of a module gets these too; without the package that would
+    raise.
+
+    Parameters
+    ----------
+    needed : str
+        The module that they import.
+    names : collection of str
+        The names.
+
+    Returns
+    -------
+    collection of str
+
+    Examples
+    --------
+    >>> from orfeon._lazy import if_installed
+    >>> if_installed("numpy", ["a"]), if_installed("no_such_module", ["a"])
+    (['a'], ())
+    """
+    return names if importlib.util.find_spec(needed) is not None else ()

@@ -6,10 +6,9 @@ are imported by name only, and ``from orfeon.imbalance import *`` leaves them ou
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING
 
-from orfeon._lazy import lazy_names
+from orfeon._lazy import if_installed, lazy_names
 
 #: Public names and the modules they live in; imported on first use, as the samplers must be.
 _HOMES = {
@@ -81,7 +80,4 @@ __getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    # Whoever goes over all the names of a module gets them too; without imbalanced-learn that
-    # would raise.
-    there = importlib.util.find_spec("imblearn") is not None
-    return sorted([*__all__, *(_SAMPLERS if there else ())])
+    return sorted([*__all__, *if_installed("imblearn", _SAMPLERS)])

@@ -18,16 +18,18 @@ _HOMES = {
     "read_model": "model_file",
     "save": "model_file",
 }
+_PACKAGES = ("onnx",)
 
 if TYPE_CHECKING:
+    from orfeon.io import onnx as onnx
     from orfeon.io.description import describe
     from orfeon.io.errors import ModelFileError
     from orfeon.io.model_file import ModelContent, load, read_model, save
 
 __all__ = ["ModelContent", "ModelFileError", "describe", "load", "read_model", "save"]
 
-__getattr__ = lazy_names(__name__, _HOMES)
+__getattr__ = lazy_names(__name__, _HOMES, _PACKAGES)
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*__all__, *_PACKAGES])

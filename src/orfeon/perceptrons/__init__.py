@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from orfeon._lazy import if_installed, lazy_names
 from orfeon.perceptrons.boost import PPBoostClassifier
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.pptss import PPTSSClassifier
 from orfeon.perceptrons.regression import ParallelPerceptronRegressor
+
+#: What needs imbalanced-learn, which nothing else here does: imported on first use.
+_HOMES = {"PPTSSSampler": "sampler"}
 
 if TYPE_CHECKING:
     from orfeon.perceptrons.sampler import PPTSSSampler as PPTSSSampler
@@ -19,11 +23,8 @@ __all__ = [
     "ParallelPerceptronRegressor",
 ]
 
+__getattr__ = lazy_names(__name__, _HOMES)
 
-def __getattr__(name: str) -> Any:
-    # It needs imbalanced-learn, and nothing else here does.
-    if name == "PPTSSSampler":
-        from orfeon.perceptrons.sampler import PPTSSSampler
 
-        return PPTSSSampler
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted([*__all__, *if_installed("imblearn", _HOMES)])

@@ -10,19 +10,16 @@ from typing import TYPE_CHECKING
 
 from orfeon._lazy import lazy_names
 
-_HOMES = {
-    "Limits": "orfeon.serving.limits",
-    "create_app": "orfeon.serving.application",
-}
-
-__all__ = ["Limits", "create_app"]
+_HOMES = {"Limits": "limits", "create_app": "application"}
 
 if TYPE_CHECKING:
     from orfeon.serving.application import create_app
     from orfeon.serving.limits import Limits
 
+__all__ = ["Limits", "create_app"]
+
 __getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return sorted(__all__)

@@ -18,4 +18,4 @@ __getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted(__all__)

@@ -21,3 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Content", "Section", "render_report", "write_report"]
 
 __getattr__ = lazy_names(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
