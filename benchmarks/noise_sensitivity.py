@@ -25,7 +25,7 @@ import orfeon
 from benchmarks.means import Mean
 from benchmarks.selection_sets import mean_difference
 from orfeon.datasets import problem
-from orfeon.study import PairedDifference, paired_difference
+from orfeon.study.reproducing import PairedDifference, paired_difference
 from orfeon.study.reproducing.runs import error_percent
 
 PROBLEMS = ("twonorm", "threenorm", "waveform")

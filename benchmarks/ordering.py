@@ -28,7 +28,7 @@ from orfeon.ordering import RULES, Order, order
 from orfeon.ordering.exhaustive import search_exhaustive
 from orfeon.ordering.genetic import search_genetic
 from orfeon.ordering.orientation import NEAR_DIAGONAL
-from orfeon.study import published_seconds
+from orfeon.study.reproducing import published_seconds
 
 NUMPY = "NumPy"
 _BACKFITTING = "reduce_error backfitting"

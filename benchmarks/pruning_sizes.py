@@ -24,10 +24,10 @@ import numpy as np
 import orfeon
 from benchmarks.report import Measurement, Target
 from benchmarks.suite import Case, Suite
+from orfeon.datasets import FOLDER_VARIABLE
 from orfeon.ordering.ordered import FIFTH, share_of
-from orfeon.study import (
-    FOLDER_VARIABLE,
-    PROTOCOLS,
+from orfeon.study import PROTOCOLS
+from orfeon.study.reproducing import (
     Curve,
     PairedDifference,
     Partition,
@@ -98,7 +98,7 @@ class Outcome:
 
     Examples
     --------
-    >>> from orfeon.study import Curve
+    >>> from orfeon.study.reproducing import Curve
     >>> curve = Curve((30, 20, 15, 16, 18), 100)
     >>> outcome = Outcome("random forest", "wine", 100, 3, curve, 0.4)
     >>> outcome.full, outcome.fifth, outcome.auto, outcome.share
@@ -245,7 +245,7 @@ def row(outcomes: Sequence[Outcome]) -> Row:
 
     Examples
     --------
-    >>> from orfeon.study import Curve
+    >>> from orfeon.study.reproducing import Curve
     >>> curves = Curve((30, 20, 15, 16, 18), 100), Curve((30, 24, 28, 24, 30), 100)
     >>> found = row([Outcome("bag", "wine", k, 4, curve, 0.4) for k, curve in enumerate(curves)])
     >>> found.full, found.fifth, found.auto, str(found.from_full), found.splits_from_full
@@ -279,7 +279,7 @@ def clear_record(differences: Sequence[PairedDifference]) -> tuple[int, int, int
 
     Examples
     --------
-    >>> from orfeon.study import PairedDifference
+    >>> from orfeon.study.reproducing import PairedDifference
     >>> found = [PairedDifference(-1.0, 0.4, 20), PairedDifference(0.3, 0.2, 20)]
     >>> clear_record(found)
     (1, 1, 0)
@@ -329,7 +329,7 @@ def shares_markdown(found: Mapping[str, Sequence[Sequence[Outcome]]]) -> str:
 
     Examples
     --------
-    >>> from orfeon.study import Curve
+    >>> from orfeon.study.reproducing import Curve
     >>> curves = Curve((30, 20, 15, 16, 18), 100), Curve((30, 24, 28, 24, 30), 100)
     >>> outcomes = [Outcome("bag", "wine", k, 4, curve, 0.4) for k, curve in enumerate(curves)]
     >>> print(shares_markdown({"bag": [outcomes]}).splitlines()[-1])

@@ -17,10 +17,10 @@ import numpy as np
 
 import orfeon
 from benchmarks.pruning_sizes import ENSEMBLES, FIRST_SPLIT, TABLE
+from orfeon.datasets import FOLDER_VARIABLE
 from orfeon.ordering.pruned_base import Ordered
-from orfeon.study import (
-    FOLDER_VARIABLE,
-    PROTOCOLS,
+from orfeon.study import PROTOCOLS
+from orfeon.study.reproducing import (
     PairedDifference,
     Partitions,
     is_synthetic,
@@ -57,7 +57,7 @@ def mean_difference(differences: Sequence[PairedDifference]) -> PairedDifference
 
     Examples
     --------
-    >>> from orfeon.study import PairedDifference
+    >>> from orfeon.study.reproducing import PairedDifference
     >>> print(mean_difference([PairedDifference(1.0, 0.3, 10), PairedDifference(0.0, 0.4, 10)]))
     +0.50 ± 0.25
     """

@@ -12,7 +12,7 @@ from benchmarks.report import Target
 from benchmarks.timing import Timing
 
 import orfeon
-from orfeon.study import published_seconds
+from orfeon.study.reproducing import published_seconds
 
 #: Rules that compare floats; all others are compared by whole numbers.
 ROUNDED = ("orientation", "boosting_based", "kappa")

@@ -17,8 +17,8 @@ from benchmarks.pruning_sizes import (
 )
 
 from orfeon import prune
-from orfeon.study import (
-    PROTOCOLS,
+from orfeon.study import PROTOCOLS
+from orfeon.study.reproducing import (
     Curve,
     PairedDifference,
     Partition,

@@ -12,7 +12,9 @@ from tests.study.reproducing.stored import rows_of
 from tests.study.reproducing.unbalanced import quick_methods, write_problems
 
 from orfeon.cli import main
-from orfeon.study import FOLDER_VARIABLE, PROTOCOLS, list_tables, published_cells
+from orfeon.datasets import FOLDER_VARIABLE
+from orfeon.study import PROTOCOLS, list_tables
+from orfeon.study.reproducing import published_cells
 
 
 def reproduce(*arguments: object) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.shared import load, path_of
 
-from orfeon.datasets.folder import FOLDER_VARIABLE, data_file, read_data
+from orfeon.datasets import FOLDER_VARIABLE, data_file, read_data
 
 
 def test_numbers_are_ordered_and_empty_cells_missing(tmp_path):
@@ -64,9 +64,3 @@ def test_the_same_is_read_as_by_pandas(name):
     expected = frame.astype(object).where(frame.notna(), None).to_numpy()
     found = X if X.dtype == object else np.where(np.isnan(X), None, X.astype(object))
     assert found.tolist() == expected.tolist()
-
-
-def test_studies_read_with_the_same_functions():
-    from orfeon import study
-
-    assert (study.read_data, study.data_file) == (read_data, data_file)

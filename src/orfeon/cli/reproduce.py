@@ -178,7 +178,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _check_names(options: argparse.Namespace) -> None:
     """Refuse names that are not those of the table, and put its own name for another one."""
-    from orfeon.study import PROTOCOLS, published_cells
+    from orfeon.study import PROTOCOLS
+    from orfeon.study.reproducing import published_cells
 
     aliases = {protocol.alias: table for table, protocol in PROTOCOLS.items() if protocol.alias}
     options.table = aliases.get(options.table, options.table)
@@ -243,7 +244,8 @@ def _reproduce(options: argparse.Namespace) -> Reproduction:
 
 
 def _list_tables(options: argparse.Namespace) -> int:
-    from orfeon.study import PROTOCOLS, published_cells
+    from orfeon.study import PROTOCOLS
+    from orfeon.study.reproducing import published_cells
 
     lines = []
     for table, protocol in PROTOCOLS.items():

@@ -7,6 +7,13 @@ from orfeon.datasets._problem import (
     RegressionProblem,
 )
 from orfeon.datasets.files import read_file
+from orfeon.datasets.folder import (
+    FOLDER_VARIABLE,
+    DataSet,
+    data_file,
+    has_data_file,
+    read_data,
+)
 from orfeon.datasets.friedman import (
     Friedman1,
     Friedman2,
@@ -38,9 +45,11 @@ from orfeon.datasets.registry import list_problems, problem
 from orfeon.datasets.waveform import Waveform, make_waveform
 
 __all__ = [
+    "FOLDER_VARIABLE",
     "BayesErrorEstimate",
     "Circle",
     "ClassificationProblem",
+    "DataSet",
     "DatasetInfo",
     "Diagonal",
     "Friedman1",
@@ -54,7 +63,9 @@ __all__ = [
     "ThreeNorm",
     "TwoNorm",
     "Waveform",
+    "data_file",
     "find_data",
+    "has_data_file",
     "list_datasets",
     "list_problems",
     "load",
@@ -70,5 +81,6 @@ __all__ = [
     "make_twonorm",
     "make_waveform",
     "problem",
+    "read_data",
     "read_file",
 ]

@@ -40,7 +40,15 @@ class BayesErrorEstimate(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Problem(ABC):
-    """A distribution of (x, y) whose best rule is known."""
+    """A distribution of (x, y) whose best rule is known.
+
+    Examples
+    --------
+    >>> from orfeon.datasets import Problem, problem
+    >>> waveform = problem("waveform")
+    >>> isinstance(waveform, Problem), waveform.n_attributes, round(waveform.bayes_error(), 2)
+    (True, 21, 0.13)
+    """
 
     @property
     @abstractmethod
@@ -97,6 +105,13 @@ class ClassificationProblem(Problem):
     ----------
     priors : sequence of float, optional
         Probability of each class. By default the problem's own.
+
+    Examples
+    --------
+    >>> from orfeon.datasets import ClassificationProblem, TwoNorm
+    >>> rare = TwoNorm(priors=(0.9, 0.1))
+    >>> isinstance(rare, ClassificationProblem), rare.n_classes, rare.class_priors.tolist()
+    (True, 2, [0.9, 0.1])
     """
 
     n_classes: ClassVar[int] = 2
@@ -218,6 +233,13 @@ class RegressionProblem(Problem):
     ----------
     noise : float
         Standard deviation of the noise.
+
+    Examples
+    --------
+    >>> from orfeon.datasets import Friedman1, RegressionProblem
+    >>> smooth = Friedman1(noise=0.5)
+    >>> isinstance(smooth, RegressionProblem), smooth.bayes_error()
+    (True, 0.25)
     """
 
     noise: float

@@ -31,7 +31,7 @@ class DataSet(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.datasets.folder import DataSet
+    >>> from orfeon.datasets import DataSet
     >>> DataSet(X=np.array([[1.5], [2.5]]), y=np.array(["no", "yes"])).y.tolist()
     ['no', 'yes']
     """
@@ -57,7 +57,7 @@ def data_file(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
 
     Examples
     --------
-    >>> from orfeon.datasets.folder import data_file
+    >>> from orfeon.datasets import data_file
     >>> data_file("wine", folder="no/such/folder")
     Traceback (most recent call last):
     ...
@@ -93,7 +93,7 @@ def has_data_file(name: str, folder: str | os.PathLike[str] | None = None) -> bo
 
     Examples
     --------
-    >>> from orfeon.datasets.folder import has_data_file
+    >>> from orfeon.datasets import has_data_file
     >>> has_data_file("wine", folder="no/such/folder")
     False
     """
@@ -105,7 +105,7 @@ def has_data_file(name: str, folder: str | os.PathLike[str] | None = None) -> bo
 
 
 def read_data(path: str | os.PathLike[str]) -> DataSet:
-    r"""Read a data set.
+    r"""Read a data set as the reproductions do: cell for cell, and nothing guessed.
 
     Parameters
     ----------
@@ -118,11 +118,15 @@ def read_data(path: str | os.PathLike[str]) -> DataSet:
         The attributes, as numbers when all are ordered, otherwise as objects (numbers, strings and
         ``None`` for missing values); and the classes, as strings.
 
+    See Also
+    --------
+    orfeon.datasets.read_file : Reads files of any make.
+
     Examples
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from orfeon.datasets.folder import read_data
+    >>> from orfeon.datasets import read_data
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "golf.csv"
     ...     _ = path.write_text("outlook,humidity,class\nsunny,85,stay\nrain,,play\n")

@@ -30,6 +30,7 @@ class DatasetInfo(NamedTuple):
 
     Examples
     --------
+    >>> from orfeon.datasets import DatasetInfo
     >>> DatasetInfo("waveform", "synthetic", "3 classes").name
     'waveform'
     """

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from orfeon.study import Comparison, PublishedCell, comparison_table, paired_difference, summary
+from orfeon.study import Comparison
+from orfeon.study.reproducing import PublishedCell, comparison_table, paired_difference, summary
 
 
 def cell(value: float = 20.0, std: float | None = 4.0, n_splits: int = 100) -> PublishedCell:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orfeon.study import (
-    Comparison,
+from orfeon.study import Comparison
+from orfeon.study.reproducing import (
     PublishedCell,
     Standing,
     ordering_conclusions,

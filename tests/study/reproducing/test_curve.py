@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orfeon.study import Curve, PublishedCell, Record, Reproduction, best_size
+from orfeon.study import Reproduction
+from orfeon.study.reproducing import Curve, PublishedCell, Record, best_size
 
 
 def test_errors_are_exact_percentages():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orfeon.study import FoldOutcome, Partition
+from orfeon.study.reproducing import FoldOutcome, Partition
 from orfeon.study.reproducing.fold_outcome import METRICS
 
 FOLDS = [FoldOutcome(1, 2, 9, 10, 100), FoldOutcome(3, 3, 4, 8, 101)]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tests.shared import path_of
 
-from orfeon.study import PROTOCOLS, Folds, deal_folds, published_shares
+from orfeon.study import PROTOCOLS
+from orfeon.study.reproducing import Folds, deal_folds, published_shares
 
 
 @pytest.fixture

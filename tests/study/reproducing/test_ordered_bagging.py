@@ -9,8 +9,8 @@ import pytest
 from tests.study.reproducing.stored import rows_of
 
 from orfeon import BaggingClassifier, CARTClassifier, order
-from orfeon.study import PROTOCOLS, Partition, Partitions, Record, Sizes, published_cells, reproduce
-from orfeon.study.reproducing import plan
+from orfeon.study import PROTOCOLS, reproduce
+from orfeon.study.reproducing import Partition, Partitions, Record, Sizes, plan, published_cells
 from orfeon.study.reproducing.fits import Fit
 from orfeon.study.reproducing.ordered_bagging import (
     ORDERED_BAGGING,

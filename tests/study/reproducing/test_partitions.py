@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.shared import path_of
 
-from orfeon.study import Partitions, Sizes, is_synthetic, published_sizes, split_rows
+from orfeon.study.reproducing import Partitions, Sizes, is_synthetic, published_sizes, split_rows
 
 
 def write_data(folder, counts):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from orfeon.study import (
+from orfeon.study import Reproduction
+from orfeon.study.reproducing import (
     FoldOutcome,
     PublishedCell,
     Record,
-    Reproduction,
     boosting_conclusions,
     mean_differences,
     published_cells,

@@ -14,16 +14,9 @@ from tests.study.reproducing.stored import rows_of
 from tests.study.reproducing.unbalanced import quick_methods, write_problems
 
 from orfeon import ParallelPerceptronClassifier, PPBoostClassifier, PPTSSClassifier
-from orfeon.study import (
-    FOLDER_VARIABLE,
-    PROTOCOLS,
-    Folds,
-    NothingToRunError,
-    Record,
-    Reproduction,
-    published_cells,
-    reproduce,
-)
+from orfeon.datasets import FOLDER_VARIABLE
+from orfeon.study import PROTOCOLS, NothingToRunError, Reproduction, reproduce
+from orfeon.study.reproducing import Folds, Record, published_cells
 from orfeon.study.reproducing.fits import Fit
 
 TABLES = [f"cantador-6.{number}" for number in ("3.1", "4.1", "4.2", "4.3")]

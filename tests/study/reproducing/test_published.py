@@ -8,12 +8,11 @@ from importlib.resources import files
 import pytest
 from tests.shared import path_of
 
-from orfeon.study import (
-    PROTOCOLS,
+from orfeon.study import PROTOCOLS, list_tables
+from orfeon.study.reproducing import (
     Run,
     Sizes,
     config_text,
-    list_tables,
     published_cells,
     published_seconds,
     published_shares,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.shared import path_of
 
-from orfeon.study import published_sizes, reproduce
+from orfeon.study import reproduce
+from orfeon.study.reproducing import published_sizes
 
 
 @pytest.mark.parametrize("dataset", list(published_sizes("martinez-3.2")))

@@ -15,7 +15,8 @@ from tests.study.reproducing.stored import rows_of
 
 from orfeon.cli import main
 from orfeon.errors import UserError
-from orfeon.study import PROTOCOLS, published_cells, reproduce
+from orfeon.study import PROTOCOLS, reproduce
+from orfeon.study.reproducing import published_cells
 from orfeon.study.reproducing.recarey_conclusions import fold_scores
 from orfeon.study.reproducing.recarey_data import (
     FifthForTesting,

@@ -10,7 +10,8 @@ from tests.study.reproducing.recarey_files import write_files
 
 from orfeon import CARTClassifier
 from orfeon.datasets import make_waveform
-from orfeon.study import Comparison, published_cells, reproduce
+from orfeon.study import Comparison, reproduce
+from orfeon.study.reproducing import published_cells
 from orfeon.study.reproducing.published import read_rows
 from orfeon.study.reproducing.recarey_doubts import implied, recarey_doubts
 from orfeon.study.reproducing.recarey_models import ADULT, CARS, DIGITS

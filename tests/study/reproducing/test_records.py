@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from orfeon.errors import UserError
-from orfeon.study import Cell, Curve, FoldOutcome, Record
+from orfeon.study.reproducing import Cell, Curve, FoldOutcome, Record
 from orfeon.study.reproducing.records import (
     cell_name,
     decode_result,

@@ -19,15 +19,8 @@ from orfeon import (
     IGPEnsembleClassifier,
     IGPTreeClassifier,
 )
-from orfeon.study import (
-    PROTOCOLS,
-    Partitions,
-    Record,
-    Reproduction,
-    Sizes,
-    published_cells,
-    reproduce,
-)
+from orfeon.study import PROTOCOLS, Reproduction, reproduce
+from orfeon.study.reproducing import Partitions, Record, Sizes, published_cells
 from orfeon.study.reproducing.fits import Fit
 from orfeon.study.reproducing.protocols import _first_members
 

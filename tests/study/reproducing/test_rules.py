@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orfeon.study import Comparison, PublishedCell
+from orfeon.study import Comparison
+from orfeon.study.reproducing import PublishedCell
 from orfeon.study.reproducing.report import report_cells
 from orfeon.study.reproducing.rules import Factor, Within
 

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 from tests.study.reproducing.stored import rows_of
 
+from orfeon.datasets import FOLDER_VARIABLE
 from orfeon.errors import UserError
-from orfeon.study import FOLDER_VARIABLE, PROTOCOLS, Record, Reproduction, reproduce
+from orfeon.study import PROTOCOLS, Reproduction, reproduce
+from orfeon.study.reproducing import Record
 from orfeon.study.reproducing.fits import Fit
 from orfeon.study.store import RunRow, Store
 

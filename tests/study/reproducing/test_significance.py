@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from orfeon.study import Record, Reproduction, published_cells, reproduce
+from orfeon.study import Reproduction, reproduce
+from orfeon.study.reproducing import Record, published_cells
 from orfeon.study.reproducing.significance import significance_text
 
 CART = [30.0, 28.0, 33.0, 29.0, 31.0, 27.0]

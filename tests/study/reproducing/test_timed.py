@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from orfeon.study import PROTOCOLS, Record, Reproduction, published_cells, reproduce
-from orfeon.study.reproducing import plan
+from orfeon.study import PROTOCOLS, Reproduction, reproduce
+from orfeon.study.reproducing import Record, plan, published_cells
 from orfeon.study.reproducing.timed import growth_exponent, least_seconds
 
 

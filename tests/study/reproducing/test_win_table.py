@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orfeon.study import Record, Reproduction, published_cells, reproduce
+from orfeon.study import Reproduction, reproduce
+from orfeon.study.reproducing import Record, published_cells
 from orfeon.study.reproducing.published_tests import WinRecord, published_records
 from orfeon.study.reproducing.win_table import count_wins, name_of, pair_records
 

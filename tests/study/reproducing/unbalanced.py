@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
-from orfeon.study import PROTOCOLS, Protocol
+from orfeon.study import PROTOCOLS
+from orfeon.study.reproducing import Protocol
 
 #: Class names of the file, numbers of positive and negative examples.
 PROBLEMS = {

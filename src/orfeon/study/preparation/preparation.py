@@ -31,7 +31,7 @@ class Preparation:
     Examples
     --------
     >>> import pandas
-    >>> from orfeon.study.preparation import prepare
+    >>> from orfeon.study.preparation import Preparation, prepare
     >>> frame = pandas.DataFrame({"u": [0.5, 1.5] * 10, "class": ["no", "yes"] * 10})
     >>> preparation = prepare(frame, "class").preparation
     >>> preparation.task, preparation.classes, preparation.columns

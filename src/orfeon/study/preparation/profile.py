@@ -34,6 +34,7 @@ class ColumnProfile:
 
     Examples
     --------
+    >>> from orfeon.study.preparation import ColumnProfile
     >>> ColumnProfile("age", "number", n_missing=2, n_distinct=40, examples=("31",)).kind
     'number'
     """
@@ -68,6 +69,7 @@ class Profile:
     Examples
     --------
     >>> import pandas
+    >>> from orfeon.study.preparation import profile_frame
     >>> frame = pandas.DataFrame({"u": [1.5, 2.5, 2.5, 2.5], "class": ["a", "b", "b", "b"]})
     >>> profile = profile_frame(frame, "class")
     >>> profile.n_duplicates, profile.class_shares
@@ -107,6 +109,7 @@ def profile_frame(frame: Any, target: str | None = None) -> Profile:
     Examples
     --------
     >>> import pandas
+    >>> from orfeon.study.preparation import profile_frame
     >>> frame = pandas.DataFrame({"sex": ["f", None, "m"], "class": [0, 1, 1]})
     >>> [column.kind for column in profile_frame(frame, "class").columns]
     ['category', 'number']

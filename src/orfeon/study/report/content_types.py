@@ -199,7 +199,7 @@ class Section:
 
     Examples
     --------
-    >>> from orfeon.study.report.content_types import Section
+    >>> from orfeon.study.report import Section
     >>> Section("error curves", "Curves")
     Traceback (most recent call last):
     ...
@@ -246,7 +246,7 @@ class Content:
 
     Examples
     --------
-    >>> from orfeon.study.report.content_types import Content, Section
+    >>> from orfeon.study.report import Content, Section
     >>> content = Content("Iris", sections=[Section("methods", "Methods")])
     >>> [section.title for section in content.sections]
     ['Methods']

@@ -47,7 +47,8 @@ class Comparison:
 
     Examples
     --------
-    >>> from orfeon.study import Comparison, PublishedCell
+    >>> from orfeon.study import Comparison
+    >>> from orfeon.study.reproducing import PublishedCell
     >>> cell = PublishedCell("martinez-3.2", "sonar", "cart", {}, 30.1, 4.0, 50)
     >>> ours = Comparison.of(cell, [28.4, 33.0, 26.1, 29.5, 31.8])
     >>> round(ours.mean, 2), round(ours.standard_error, 2), round(ours.tolerance, 2), ours.agrees
@@ -132,7 +133,8 @@ class Comparison:
 
         Examples
         --------
-        >>> from orfeon.study import Comparison, PublishedCell
+        >>> from orfeon.study import Comparison
+        >>> from orfeon.study.reproducing import PublishedCell
         >>> cell = PublishedCell("martinez-3.2", "sonar", "cart", {}, 30.1, 4.0, 50)
         >>> found = Comparison(cell, 29.7, 4.4, 50).to_dict()
         >>> found["ours"], found["published"], found["agrees"]
@@ -160,7 +162,7 @@ class PairedDifference(NamedTuple):
 
     Examples
     --------
-    >>> from orfeon.study import PairedDifference
+    >>> from orfeon.study.reproducing import PairedDifference
     >>> print(PairedDifference(mean=-0.31, standard_error=0.12, n_splits=50))
     -0.31 ± 0.12
     """
@@ -189,7 +191,7 @@ def paired_difference(values: Mapping[int, float], others: Mapping[int, float]) 
 
     Examples
     --------
-    >>> from orfeon.study import paired_difference
+    >>> from orfeon.study.reproducing import paired_difference
     >>> paired_difference({0: 20.0, 1: 22.0, 2: 25.0}, {0: 21.0, 1: 22.5, 3: 30.0})
     PairedDifference(mean=-0.75, standard_error=0.25, n_splits=2)
     """
@@ -226,7 +228,8 @@ def comparison_table(comparisons: Sequence[Comparison]) -> str:
 
     Examples
     --------
-    >>> from orfeon.study import Comparison, PublishedCell, comparison_table
+    >>> from orfeon.study import Comparison
+    >>> from orfeon.study.reproducing import PublishedCell, comparison_table
     >>> cell = PublishedCell("martinez-3.2", "sonar", "cart", {}, 30.1, 4.0, 50)
     >>> print(comparison_table([Comparison(cell, 29.7, 4.4, 50)]))
     dataset  method  config  splits  ours        published   difference  tolerance
@@ -293,7 +296,8 @@ def summary(comparisons: Sequence[Comparison]) -> str:
 
     Examples
     --------
-    >>> from orfeon.study import Comparison, PublishedCell, summary
+    >>> from orfeon.study import Comparison
+    >>> from orfeon.study.reproducing import PublishedCell, summary
     >>> cell = PublishedCell("martinez-3.2", "sonar", "cart", {}, 30.1, 4.0, 50)
     >>> print(summary([Comparison(cell, 29.7, 4.4, 50), Comparison(cell, 26.0, 4.4, 50)]))
     1 of 2 cells agree.

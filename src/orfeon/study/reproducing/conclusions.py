@@ -23,7 +23,7 @@ class Standing(NamedTuple):
 
     Examples
     --------
-    >>> from orfeon.study import Standing
+    >>> from orfeon.study.reproducing import Standing
     >>> Standing("orientation", "keep=20%", best=5, best_published=4, below=17, below_published=18)
     Standing(method='orientation', config='keep=20%', best=5, best_published=4, below=17, ...)
     """
@@ -53,7 +53,8 @@ def ordering_standings(comparisons: Sequence[Comparison]) -> list[Standing]:
 
     Examples
     --------
-    >>> from orfeon.study import Comparison, PublishedCell, ordering_standings
+    >>> from orfeon.study import Comparison
+    >>> from orfeon.study.reproducing import PublishedCell, ordering_standings
     >>> def cell(method, keep, value, ours):
     ...     config = {"keep": keep}
     ...     published = PublishedCell("martinez-5.8", "wine", method, config, value, None, 100)
@@ -111,7 +112,8 @@ def ordering_conclusions(comparisons: Sequence[Comparison]) -> str:
 
     Examples
     --------
-    >>> from orfeon.study import Comparison, PublishedCell, ordering_conclusions
+    >>> from orfeon.study import Comparison
+    >>> from orfeon.study.reproducing import PublishedCell, ordering_conclusions
     >>> config = {"keep": "20%"}
     >>> cell = PublishedCell("martinez-5.8", "wine", "orientation", config, 5.0, None, 100)
     >>> print(ordering_conclusions([Comparison(cell, 4.9, 1.0, 100)]))

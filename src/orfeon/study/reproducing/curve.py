@@ -24,7 +24,7 @@ class Curve:
 
     Examples
     --------
-    >>> from orfeon.study import Curve
+    >>> from orfeon.study.reproducing import Curve
     >>> curve = Curve(wrong=(90, 84, 75), n_examples=300)
     >>> len(curve), curve.percent(3)
     (3, 25.0)
@@ -79,7 +79,7 @@ def best_size(curves: Sequence[Curve]) -> int:
 
     Examples
     --------
-    >>> from orfeon.study import Curve, best_size
+    >>> from orfeon.study.reproducing import Curve, best_size
     >>> best_size([Curve((9, 0, 7, 6, 6), 20), Curve((5, 0, 3, 6, 5), 20)])
     3
     """

@@ -59,7 +59,7 @@ class RandomSplits:
 
     Examples
     --------
-    >>> from orfeon.study import RandomSplits
+    >>> from orfeon.study.reproducing import RandomSplits
     >>> RandomSplits(stratified=True).problem("martinez-4.2", "waveform").sizes
     Sizes(n_train=300, n_test=5000)
     """
@@ -99,7 +99,7 @@ class CrossValidation:
 
     Examples
     --------
-    >>> from orfeon.study import CrossValidation
+    >>> from orfeon.study.reproducing import CrossValidation
     >>> CrossValidation({"glass": ("headlamps",)}).problem("cantador-6.3.1", "glass").n_folds
     10
     """

@@ -36,7 +36,7 @@ class FoldOutcome:
 
     Examples
     --------
-    >>> from orfeon.study import FoldOutcome
+    >>> from orfeon.study.reproducing import FoldOutcome
     >>> fold = FoldOutcome(right_positive=8, n_positive=10, right_negative=81, n_negative=90,
     ...                    n_train=900, n_selected=45)
     >>> fold.accuracy, fold.positive_accuracy, fold.negative_accuracy, fold.selected
@@ -151,7 +151,7 @@ def g_of_mean_accuracies(folds: Sequence[FoldOutcome]) -> float:
 
     Examples
     --------
-    >>> from orfeon.study import FoldOutcome
+    >>> from orfeon.study.reproducing import FoldOutcome
     >>> from orfeon.study.reproducing.fold_outcome import g_of_mean_accuracies
     >>> g_of_mean_accuracies([FoldOutcome(0, 2, 8, 8, 90), FoldOutcome(2, 2, 8, 8, 90)])
     70.7106781187

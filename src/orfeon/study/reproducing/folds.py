@@ -41,7 +41,7 @@ def deal_folds(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.study import deal_folds
+    >>> from orfeon.study.reproducing import deal_folds
     >>> y = np.repeat(["a", "b"], [14, 6])
     >>> fold = deal_folds(y, 5, np.random.default_rng(0))
     >>> np.bincount(fold).tolist(), np.bincount(fold[y == "b"]).tolist()
@@ -81,7 +81,7 @@ class Folds:
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from orfeon.study import Folds
+    >>> from orfeon.study.reproducing import Folds
     >>> with TemporaryDirectory() as folder:
     ...     lines = [f"{row},{'abc'[row % 3]}" for row in range(60)]
     ...     _ = (Path(folder) / "letters.csv").write_text("\n".join(["u,class", *lines]))

@@ -26,7 +26,7 @@ class Partition(NamedTuple):
 
     Examples
     --------
-    >>> from orfeon.study import Partitions, Sizes
+    >>> from orfeon.study.reproducing import Partitions, Sizes
     >>> split = Partitions("waveform", Sizes(300, 5000)).draw(0)
     >>> split.X_train.shape, split.y_test.shape
     ((300, 21), (5000,))
@@ -53,7 +53,7 @@ def is_synthetic(name: str) -> bool:
 
     Examples
     --------
-    >>> from orfeon.study import is_synthetic
+    >>> from orfeon.study.reproducing import is_synthetic
     >>> is_synthetic("waveform"), is_synthetic("wine")
     (True, False)
     """
@@ -136,7 +136,7 @@ def split_rows(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.study import Sizes, split_rows
+    >>> from orfeon.study.reproducing import Sizes, split_rows
     >>> y = np.repeat(["a", "b"], [40, 20])
     >>> train, test = split_rows(y, Sizes(30, 30), np.random.default_rng(0))
     >>> np.unique(y[train], return_counts=True)[1].tolist()
@@ -197,7 +197,7 @@ class Partitions:
 
     Examples
     --------
-    >>> from orfeon.study import Partitions, Sizes
+    >>> from orfeon.study.reproducing import Partitions, Sizes
     >>> splits = Partitions("twonorm", Sizes(300, 5000))
     >>> splits.draw(3).y_train[:8].tolist() == splits.draw(3).y_train[:8].tolist()
     True
@@ -234,7 +234,7 @@ class Partitions:
 
         Examples
         --------
-        >>> from orfeon.study import Partitions, Sizes
+        >>> from orfeon.study.reproducing import Partitions, Sizes
         >>> Partitions("waveform", Sizes(300, 5000)).load()  # nothing to read
         """
         if self._data is not None or is_synthetic(self.name):
@@ -276,7 +276,7 @@ class Partitions:
 
         Examples
         --------
-        >>> from orfeon.study import Partitions, Sizes
+        >>> from orfeon.study.reproducing import Partitions, Sizes
         >>> Partitions("threenorm", Sizes(100, 50)).draw(7).X_test.shape
         (50, 20)
         """

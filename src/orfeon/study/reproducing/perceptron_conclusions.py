@@ -39,8 +39,8 @@ def mean_differences(found: Reproduction) -> str:
 
     Examples
     --------
-    >>> from orfeon.study import FoldOutcome, Record, Reproduction, mean_differences
-    >>> from orfeon.study import published_cells
+    >>> from orfeon.study import Reproduction
+    >>> from orfeon.study.reproducing import FoldOutcome, Record, mean_differences, published_cells
     >>> cell = published_cells("cantador-6.3.1")[1]
     >>> print(cell, cell.value)
     ionosphere pp g 76.9
@@ -89,8 +89,9 @@ def selection_conclusions(found: Reproduction) -> str:
 
     Examples
     --------
-    >>> from orfeon.study import FoldOutcome, Record, Reproduction, published_cells
-    >>> from orfeon.study import selection_conclusions
+    >>> from orfeon.study import Reproduction
+    >>> from orfeon.study.reproducing import FoldOutcome, Record, published_cells
+    >>> from orfeon.study.reproducing import selection_conclusions
     >>> cells = [cell for cell in published_cells("cantador-6.3.1") if cell.dataset == "thyroid"]
     >>> whole, selected = FoldOutcome(25, 50, 95, 100, 900), FoldOutcome(47, 50, 95, 100, 900, 9)
     >>> records = [
@@ -156,8 +157,9 @@ def boosting_conclusions(found: Reproduction) -> str:
 
     Examples
     --------
-    >>> from orfeon.study import FoldOutcome, Record, Reproduction, boosting_conclusions
-    >>> from orfeon.study import published_cells
+    >>> from orfeon.study import Reproduction
+    >>> from orfeon.study.reproducing import FoldOutcome, Record, boosting_conclusions
+    >>> from orfeon.study.reproducing import published_cells
     >>> cells = [cell for cell in published_cells("cantador-6.4.3") if cell.dataset == "vehicle"]
     >>> hits = {"pp_adaboost": (28, 85), "ppboost_balanced": (35, 80)}
     >>> records = [

@@ -103,7 +103,7 @@ class Sizes(NamedTuple):
 
     Examples
     --------
-    >>> from orfeon.study import Sizes
+    >>> from orfeon.study.reproducing import Sizes
     >>> Sizes(n_train=300, n_test=5000).n_test
     5000
     """
@@ -117,7 +117,7 @@ class Kept(NamedTuple):
 
     Examples
     --------
-    >>> from orfeon.study import Kept
+    >>> from orfeon.study.reproducing import Kept
     >>> print(Kept(n_classifiers=19, percent=25.3))
     19 (25.3%)
     """
@@ -159,7 +159,7 @@ class PublishedCell:
 
     Examples
     --------
-    >>> from orfeon.study import PublishedCell
+    >>> from orfeon.study.reproducing import PublishedCell
     >>> print(PublishedCell("martinez-3.3", "sonar", "bagging", {"T": "99"}, 26.1, 4.2, 50))
     sonar bagging T=99
     """
@@ -197,7 +197,7 @@ def config_text(config: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> from orfeon.study import config_text
+    >>> from orfeon.study.reproducing import config_text
     >>> config_text({"T": "99", "keep": "0.2"})
     'T=99;keep=0.2'
     """
@@ -219,7 +219,7 @@ def read_config(text: str) -> dict[str, str]:
 
     Examples
     --------
-    >>> from orfeon.study import read_config
+    >>> from orfeon.study.reproducing import read_config
     >>> read_config("T=99;keep=0.2"), read_config("pruned;min_objs=2")
     ({'T': '99', 'keep': '0.2'}, {'pruned': '', 'min_objs': '2'})
     """
@@ -242,7 +242,7 @@ def published_cells(table: str) -> list[PublishedCell]:
 
     Examples
     --------
-    >>> from orfeon.study import published_cells
+    >>> from orfeon.study.reproducing import published_cells
     >>> cells = published_cells("martinez-3.3")
     >>> len(cells), str(cells[0]), cells[0].value, cells[0].std
     (60, 'breast_w bagging T=1', 6.78, 2.2)
@@ -290,7 +290,7 @@ def published_sizes(table: str) -> dict[str, Sizes]:
 
     Examples
     --------
-    >>> from orfeon.study import published_sizes
+    >>> from orfeon.study.reproducing import published_sizes
     >>> published_sizes("martinez-3.2")["diabetes"], published_sizes("martinez-4.2")["diabetes"]
     (Sizes(n_train=500, n_test=268), Sizes(n_train=468, n_test=300))
     """
@@ -313,7 +313,7 @@ def published_shares(table: str) -> dict[str, float]:
 
     Examples
     --------
-    >>> from orfeon.study import published_shares
+    >>> from orfeon.study.reproducing import published_shares
     >>> published_shares("cantador-6.3.1")["thyroid"]
     7.4
     """
@@ -335,7 +335,7 @@ def published_folds(table: str) -> int:
 
     Examples
     --------
-    >>> from orfeon.study import published_folds
+    >>> from orfeon.study.reproducing import published_folds
     >>> published_folds("cantador-6.3.1"), published_folds("martinez-3.2")
     (10, 1)
     """
@@ -359,7 +359,7 @@ def published_seconds(table: str) -> dict[str, dict[int, float]]:
 
     Examples
     --------
-    >>> from orfeon.study import published_seconds
+    >>> from orfeon.study.reproducing import published_seconds
     >>> published_seconds("martinez-5.10")["margin_distance"][1600]
     94.4
     """

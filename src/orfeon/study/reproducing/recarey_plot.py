@@ -28,7 +28,7 @@ def recarey_box_plot(found: Reproduction) -> Any:
 
     Examples
     --------
-    >>> from orfeon.study.reproducing.reproduction import Reproduction
+    >>> from orfeon.study import Reproduction
     >>> from orfeon.study.reproducing.recarey_plot import recarey_box_plot
     >>> recarey_box_plot(Reproduction((), (), table="recarey-3.3"))
     Traceback (most recent call last):

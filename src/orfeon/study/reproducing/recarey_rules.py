@@ -32,7 +32,8 @@ class ShareOfTests(Difference):
 
     Examples
     --------
-    >>> from orfeon.study import Comparison, PublishedCell
+    >>> from orfeon.study import Comparison
+    >>> from orfeon.study.reproducing import PublishedCell
     >>> from orfeon.study.reproducing.recarey_rules import ShareOfTests
     >>> cell = PublishedCell("recarey-3.4", "mnist", "cart", {}, 80.0, None, 1, metric="recall")
     >>> rule = ShareOfTests(1000, "all test images")
@@ -83,7 +84,8 @@ class PartOfPublished(Difference):
 
     Examples
     --------
-    >>> from orfeon.study import Comparison, PublishedCell
+    >>> from orfeon.study import Comparison
+    >>> from orfeon.study.reproducing import PublishedCell
     >>> from orfeon.study.reproducing.recarey_rules import PartOfPublished
     >>> cell = PublishedCell("recarey-3.5", "cars", "cart", {}, 2000.0, None, 1, metric="rmse")
     >>> rule = PartOfPublished(0.1, "RMSE")
@@ -156,7 +158,7 @@ def recarey_rule(cell: PublishedCell) -> Rule:
 
     Examples
     --------
-    >>> from orfeon.study import published_cells
+    >>> from orfeon.study.reproducing import published_cells
     >>> from orfeon.study.reproducing.recarey_rules import recarey_rule
     >>> recarey_rule(published_cells("recarey-3.5")[0]).sentence
     'Mean squared errors agree within 20% of the published figure.'

@@ -46,7 +46,7 @@ class Record:
 
     Examples
     --------
-    >>> from orfeon.study import Record
+    >>> from orfeon.study.reproducing import Record
     >>> record = Record("martinez-3.2", "waveform", "cart", {}, 1, 0, 30.1, 0.02)
     >>> record.key, record.error
     (('martinez-3.2', 'waveform', 'cart', '', 1, 0), 30.1)
@@ -102,7 +102,7 @@ def cell_name(cell: Cell) -> str:
 
     Examples
     --------
-    >>> from orfeon.study import Cell
+    >>> from orfeon.study.reproducing import Cell
     >>> from orfeon.study.reproducing.records import cell_name
     >>> cell_name(Cell("martinez-5.8", "orientation", "keep=20%"))
     'martinez-5.8 orientation keep=20%'
@@ -125,7 +125,7 @@ def encode_result(result: Result) -> Any:
 
     Examples
     --------
-    >>> from orfeon.study import Curve
+    >>> from orfeon.study.reproducing import Curve
     >>> from orfeon.study.reproducing.records import encode_result
     >>> encode_result(Curve((3, 1), 20))
     {'curve': {'wrong': [3, 1], 'n_examples': 20}}

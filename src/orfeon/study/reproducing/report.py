@@ -53,7 +53,8 @@ def report_cells(comparisons: Sequence[Comparison]) -> Report:
 
     Examples
     --------
-    >>> from orfeon.study import Comparison, PublishedCell
+    >>> from orfeon.study import Comparison
+    >>> from orfeon.study.reproducing import PublishedCell
     >>> from orfeon.study.reproducing.report import report_cells
     >>> cell = PublishedCell("martinez-3.2", "sonar", "cart", {}, 30.1, 4.0, 50)
     >>> report = report_cells([Comparison(cell, 29.7, 4.4, 50)])

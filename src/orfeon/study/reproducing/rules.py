@@ -97,7 +97,8 @@ class Points(Difference):
 
     Examples
     --------
-    >>> from orfeon.study import Comparison, PublishedCell
+    >>> from orfeon.study import Comparison
+    >>> from orfeon.study.reproducing import PublishedCell
     >>> from orfeon.study.reproducing.rules import Points
     >>> cell = PublishedCell("martinez-3.2", "sonar", "cart", {}, 30.1, 4.0, 50)
     >>> ours = Comparison(cell, 31.5, 4.4, 50)
@@ -142,7 +143,8 @@ class Within(Difference):
 
     Examples
     --------
-    >>> from orfeon.study import Comparison, PublishedCell
+    >>> from orfeon.study import Comparison
+    >>> from orfeon.study.reproducing import PublishedCell
     >>> from orfeon.study.reproducing.rules import Within
     >>> leaves = PublishedCell("j48", "wine", "c45", {}, 5, None, 1, metric="n_leaves")
     >>> rule = Within(0, "Sizes agree when they are equal.")
@@ -184,7 +186,8 @@ class Factor:
 
     Examples
     --------
-    >>> from orfeon.study import Comparison, PublishedCell
+    >>> from orfeon.study import Comparison
+    >>> from orfeon.study.reproducing import PublishedCell
     >>> from orfeon.study.reproducing.rules import Factor
     >>> ratio = PublishedCell("martinez-3.7", "waveform", "bagging", {}, 9.1, None, 1)
     >>> rule = Factor(2, "Ratios agree within a factor of two.")

@@ -29,7 +29,7 @@ class Cell(NamedTuple):
 
     Examples
     --------
-    >>> from orfeon.study import Cell
+    >>> from orfeon.study.reproducing import Cell
     >>> Cell("martinez-5.8", "orientation", "keep=20%").method
     'orientation'
     """

@@ -40,7 +40,7 @@ def equal(cell: PublishedCell) -> Rule:
 
     Examples
     --------
-    >>> from orfeon.study import published_cells
+    >>> from orfeon.study.reproducing import published_cells
     >>> from orfeon.study.reproducing.whole_files import equal
     >>> equal(published_cells("j48")[0]).sentence
     'Sizes and numbers of errors agree when they are equal.'

@@ -101,7 +101,7 @@ def name_of(cell: PublishedCell) -> str:
 
     Examples
     --------
-    >>> from orfeon.study import published_cells
+    >>> from orfeon.study.reproducing import published_cells
     >>> from orfeon.study.reproducing.win_table import name_of
     >>> name_of(published_cells("martinez-4.2")[1])
     'class_switching p_hat=4/5'

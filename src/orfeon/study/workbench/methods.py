@@ -47,7 +47,7 @@ class Method:
 
     Examples
     --------
-    >>> from orfeon.study.workbench.methods import METHODS
+    >>> from orfeon.study import METHODS
     >>> METHODS["bagging"].build("classification", seed=0, members=50)
     BaggingClassifier(n_estimators=50, random_state=0)
     """

@@ -36,10 +36,10 @@ def warnings_of(outcome: StudyOutcome) -> list[str]:
 
     Examples
     --------
-    >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.study.report.content import warnings_of
-    >>> from orfeon.study.workbench.studying import run_study
     >>> import pandas
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.study import run_study
+    >>> from orfeon.study.report.content import warnings_of
     >>> X, y = make_waveform(40, random_state=0)
     >>> frame = pandas.DataFrame(X).rename(columns="x{}".format).assign(wave=y)
     >>> outcome = run_study(frame, "wave", methods=["cart"], repetitions=1, n_jobs=1)
