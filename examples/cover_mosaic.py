@@ -18,7 +18,7 @@ from pathlib import Path
 
 from orfeon import ClassSwitchingClassifier
 from orfeon.datasets import Circle, Diagonal
-from orfeon.inspection.mosaic import MapMosaic, MapMosaicDisplay, map_mosaic
+from orfeon.inspection import MapMosaic, MapMosaicDisplay, map_mosaic
 
 PROBLEMS = {"circle": Circle(), "diagonal": Diagonal()}
 SQUARE = ((0.0, 1.0), (0.0, 1.0))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
+import doctest
 import importlib
 import importlib.metadata
 import inspect
@@ -71,12 +74,138 @@ def test_every_name_of_a_family_resolves(family):
         assert name not in modules, f"{family}.{name} is also a module"
 
 
+PACKAGES = [
+    "orfeon",
+    *(
+        module.name
+        for module in pkgutil.walk_packages(orfeon.__path__, "orfeon.")
+        if module.ispkg and not module.name.startswith(("orfeon.kernels", "orfeon.cli"))
+    ),
+]
+
+
+def exported(package):
+    """What a package exports: objects by name, without its own packages and the version."""
+    module = importlib.import_module(package)
+    listed = {*getattr(module, "__all__", ())} | {
+        name for name in dir(module) if name in getattr(module, "_HOMES", ())
+    }
+    return {name: getattr(module, name) for name in sorted(listed - {"__version__"})}
+
+
+def public_things():
+    """Every public class and function, and the packages that export it."""
+    homes: dict[int, tuple[object, set[str]]] = {}
+    for package in PACKAGES:
+        for thing in exported(package).values():
+            if isinstance(thing, type) or inspect.isfunction(thing):
+                homes.setdefault(id(thing), (thing, set()))[1].add(package)
+    return homes
+
+
 def test_dir_lists_the_public_names_and_no_others():
     samplers = {"BorderSelection", "PPTSSSampler", "WeightedDistanceEditing"}
-    assert dir(orfeon) == sorted({*orfeon.__all__, *samplers})
+    assert dir(orfeon) == sorted({*orfeon.__all__, *orfeon._PACKAGES, *samplers})
     namespace: dict[str, object] = {}
     exec("from orfeon import *", namespace)
     assert set(namespace) - {"__builtins__"} == set(orfeon.__all__)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_dir_of_a_lazy_package_is_sorted_and_whole(package):
+    module = importlib.import_module(package)
+    if hasattr(module, "__getattr__"):
+        expected = {*module.__all__, *module._HOMES, *getattr(module, "_PACKAGES", ())}
+        assert dir(module) == sorted(expected)
+
+
+def test_packages_are_attributes_without_being_imported():
+    """One fresh process for all; what needs an extra says so when it is used, not before."""
+    script = """
+import sys
+import orfeon
+
+given = {name for name in sys.modules if name.startswith("orfeon.")}
+assert given == {"orfeon._lazy"}, given
+for name in orfeon.study._PACKAGES:
+    assert getattr(orfeon.study, name).__name__ == f"orfeon.study.{name}"
+assert orfeon.io.onnx.to_onnx is orfeon.to_onnx
+for name in orfeon._PACKAGES:
+    assert getattr(orfeon, name).__name__ == f"orfeon.{name}"
+assert {"matplotlib", "onnx", "dask", "starlette"} & sys.modules.keys() == set()
+
+sys.modules["starlette"] = None  # as if it were not installed
+assert "create_app" in dir(orfeon.serving)
+try:
+    orfeon.serving.create_app
+except ImportError as error:
+    print(error)
+"""
+    command = [sys.executable, "-W", "error", "-c", script]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    assert 'pip install "orfeon[serve]"' in done.stdout
+
+
+def test_no_package_is_forgotten():
+    inner = {"orfeon.cli", "orfeon.growth"}
+    assert {f"orfeon.{name}" for name in orfeon._PACKAGES} >= set(FAMILIES) - inner
+    with pytest.raises(AttributeError, match="module 'orfeon' has no attribute 'forests'"):
+        orfeon.forests  # noqa: B018
+
+
+def test_a_public_thing_has_one_home():
+    """Beside `orfeon` itself one package exports it, and no two things share a name."""
+    by_name: dict[str, set[int]] = {}
+    for thing, packages in public_things().values():
+        assert len(packages - {"orfeon"}) <= 1, (thing, packages)
+        by_name.setdefault(thing.__name__, set()).add(id(thing))
+    shared = {name for name, things in by_name.items() if len(things) > 1}
+    assert shared == {"load"}  # a model file; a data set
+
+
+def examples_of(thing):
+    """The statements of the examples in a docstring that are run."""
+    found = doctest.DocTestParser().get_examples(inspect.getdoc(thing) or "")
+    run = [example.source for example in found if not example.options.get(doctest.SKIP)]
+    return ast.parse("".join(run))
+
+
+def test_examples_import_public_things_from_the_package():
+    """As docs/versioning.md asks of users: the files that they happen to live in may change."""
+    homes = public_things()
+    found = []
+    for thing, _ in homes.values():
+        for node in ast.walk(examples_of(thing)):
+            if not isinstance(node, ast.ImportFrom) or not node.module.startswith("orfeon"):
+                continue
+            module = importlib.import_module(node.module)
+            for name in (alias.name for alias in node.names):
+                _, packages = homes.get(id(getattr(module, name)), (None, {node.module}))
+                if node.module not in packages:
+                    found.append(f"{thing.__module__}.{thing.__name__}: {node.module}.{name}")
+    assert found == []
+
+
+#: Statements that give a name to what they define.
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
+
+
+def test_examples_stand_on_their_own():
+    """Names come from the example, not from the file in which the tests run it."""
+    found = []
+    for thing, _ in public_things().values():
+        known, used = set(dir(builtins)), set()
+        for node in ast.walk(examples_of(thing)):
+            if isinstance(node, ast.alias):
+                known.add(node.asname or node.name.split(".")[0])
+            elif isinstance(node, ast.Name):
+                (known if isinstance(node.ctx, ast.Store) else used).add(node.id)
+            elif isinstance(node, DEFINITIONS):
+                known.add(node.name)
+            elif isinstance(node, ast.arg):
+                known.add(node.arg)
+        found += [f"{thing.__module__}.{thing.__name__}: {name}" for name in sorted(used - known)]
+    assert found == []
 
 
 def test_the_version_is_that_of_the_project():

@@ -98,9 +98,9 @@ def oob_permutation_importances(
     Examples
     --------
     >>> import numpy as np
+    >>> from orfeon import Table
     >>> from orfeon.growth import grow_forest
     >>> from orfeon.permutation import oob_permutation_importances
-    >>> from orfeon.table import Table
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((200, 3))
     >>> y = (X[:, 1] > 0.5).astype(np.int64)

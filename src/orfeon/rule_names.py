@@ -23,7 +23,7 @@ class RuleNames(Generic[RuleT]):
 
     Examples
     --------
-    >>> from orfeon.combining.rule import CombiningRule
+    >>> from orfeon.combining import CombiningRule
     >>> from orfeon.rule_names import RuleNames
     >>> names = RuleNames("orfeon.combining", {"trimmed_mean": ("supports", "TrimmedMean")})
     >>> names.rule("trimmed_mean", CombiningRule, {"share": 0.2})

@@ -49,7 +49,7 @@ class Schema:
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.schema import Schema
+    >>> from orfeon import Schema
     >>> X = np.array([["red", 1.5], ["blue", 2.0], [None, 0.5]], dtype=object)
     >>> schema = Schema.learn(X)
     >>> schema.categories
@@ -200,7 +200,7 @@ class Schema:
 
         Examples
         --------
-        >>> from orfeon.schema import Schema
+        >>> from orfeon import Schema
         >>> schema, encoded = Schema.learn_and_encode([["a", 1.5], [None, 2.5]])
         >>> schema.decode(encoded).tolist()
         [['a', 1.5], [None, 2.5]]

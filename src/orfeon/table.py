@@ -58,7 +58,7 @@ class Table:
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.table import Table
+    >>> from orfeon import Table
     >>> table = Table(np.array([[0.5, 2.0], [np.nan, 1.0], [0.1, 2.0]]))
     >>> table.ranks
     array([[1, 2, 0],

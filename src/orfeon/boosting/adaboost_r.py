@@ -62,7 +62,7 @@ def squared_error_bound(errors: npt.ArrayLike, votes: npt.ArrayLike, spread: flo
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.boosting.adaboost_r import squared_error_bound
+    >>> from orfeon.boosting import squared_error_bound
     >>> squared_error_bound([0.1, 0.2], np.log([9, 4])).round(3)
     array([0.6 , 0.48])
     """
@@ -226,7 +226,7 @@ class AdaBoostRRegressor(MedianBooster):
 
     Examples
     --------
-    >>> from orfeon.boosting.adaboost_r import AdaBoostRRegressor
+    >>> from orfeon import AdaBoostRRegressor
     >>> from orfeon.datasets import make_friedman1
     >>> X, y = make_friedman1(200, random_state=0)
     >>> X_test, y_test = make_friedman1(2000, random_state=1)

@@ -204,7 +204,7 @@ class AdaBoostR2Regressor(MedianBooster):
 
     Examples
     --------
-    >>> from orfeon.boosting.adaboost_r2 import AdaBoostR2Regressor
+    >>> from orfeon import AdaBoostR2Regressor
     >>> from orfeon.datasets import make_friedman1
     >>> X, y = make_friedman1(200, random_state=0)
     >>> X_test, y_test = make_friedman1(2000, random_state=1)

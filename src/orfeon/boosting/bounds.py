@@ -44,7 +44,7 @@ def error_bound(errors: npt.ArrayLike) -> Floats:
 
     Examples
     --------
-    >>> from orfeon.boosting.bounds import error_bound
+    >>> from orfeon.boosting import error_bound
     >>> error_bound([0.2, 0.5, 0.1])
     array([0.8 , 0.8 , 0.48])
     """
@@ -67,7 +67,7 @@ def edge_bound(errors: npt.ArrayLike) -> Floats:
 
     Examples
     --------
-    >>> from orfeon.boosting.bounds import edge_bound
+    >>> from orfeon.boosting import edge_bound
     >>> edge_bound([0.2, 0.5]).round(4)
     array([0.8353, 0.8353])
     """
@@ -91,7 +91,7 @@ def margin_bound(errors: npt.ArrayLike, theta: float) -> float:
 
     Examples
     --------
-    >>> from orfeon.boosting.bounds import margin_bound
+    >>> from orfeon.boosting import margin_bound
     >>> round(margin_bound([0.2, 0.1], 0.0), 4), round(margin_bound([0.2, 0.1], 0.1), 4)
     (0.48, 0.5742)
     """
@@ -122,7 +122,7 @@ def vote_bound(errors: npt.ArrayLike, votes: npt.ArrayLike, theta: float = 0.0) 
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.boosting.bounds import error_bound, vote_bound
+    >>> from orfeon.boosting import error_bound, vote_bound
     >>> errors = np.array([0.2, 0.1])
     >>> vote_bound(errors, 0.5 * np.log((1 - errors) / errors)).round(4), error_bound(errors)
     (array([0.8 , 0.48]), array([0.8 , 0.48]))
@@ -153,7 +153,7 @@ def pseudo_loss_bound(pseudo_losses: npt.ArrayLike, n_classes: int) -> Floats:
 
     Examples
     --------
-    >>> from orfeon.boosting.bounds import pseudo_loss_bound
+    >>> from orfeon.boosting import pseudo_loss_bound
     >>> pseudo_loss_bound([0.2, 0.1], 3)
     array([1.6 , 0.96])
     """

@@ -127,7 +127,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
 
     Examples
     --------
-    >>> from orfeon.boosting.filtering import FilterBoostClassifier
+    >>> from orfeon import FilterBoostClassifier
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(3000, random_state=0)
     >>> X_test, y_test = make_waveform(2000, random_state=1)

@@ -44,7 +44,7 @@ def filtering_error(error: float, depth: int = 1) -> float:
 
     Examples
     --------
-    >>> from orfeon.boosting.majority_of_three import filtering_error
+    >>> from orfeon.boosting import filtering_error
     >>> [round(filtering_error(0.3, depth), 4) for depth in range(4)]
     [0.3, 0.216, 0.1198, 0.0396]
     """

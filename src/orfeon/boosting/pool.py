@@ -93,8 +93,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
 
     Examples
     --------
-    >>> from orfeon import BaggingClassifier, CARTClassifier
-    >>> from orfeon.boosting.pool import PoolBoostClassifier
+    >>> from orfeon import BaggingClassifier, CARTClassifier, PoolBoostClassifier
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> X_test, y_test = make_waveform(2000, random_state=1)

@@ -119,8 +119,8 @@ class StumpPool:
     Examples
     --------
     >>> import numpy as np
+    >>> from orfeon import Table
     >>> from orfeon.boosting.stump_pool import StumpPool
-    >>> from orfeon.table import Table
     >>> pool = StumpPool.of(Table(np.array([[0.0], [1.0], [2.0]])), 2)
     >>> len(pool)
     6

@@ -99,8 +99,7 @@ class ArbiterClassifier(JudgedClassifiers):
     >>> import numpy as np
     >>> from sklearn.compose import make_column_transformer
     >>> from sklearn.pipeline import make_pipeline
-    >>> from orfeon import CARTClassifier
-    >>> from orfeon.combining.arbiter import ArbiterClassifier
+    >>> from orfeon import ArbiterClassifier, CARTClassifier
     >>> def seeing(attribute):
     ...     only = make_column_transformer(("passthrough", [attribute]))
     ...     return make_pipeline(only, CARTClassifier(max_depth=1))

@@ -224,8 +224,7 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
     --------
     A tree that cuts along axes learns an oblique border from a linear model:
 
-    >>> from orfeon import C45Classifier, ParallelPerceptronClassifier
-    >>> from orfeon.combining.cascade import CascadeClassifier
+    >>> from orfeon import C45Classifier, CascadeClassifier, ParallelPerceptronClassifier
     >>> from orfeon.datasets import make_twonorm
     >>> X, y = make_twonorm(300, random_state=0)
     >>> X_test, y_test = make_twonorm(2000, random_state=1)
@@ -338,8 +337,7 @@ class CascadeRegressor(TabularRegressorMixin, Cascade):
 
     Examples
     --------
-    >>> from orfeon import RandomForestRegressor
-    >>> from orfeon.combining.cascade import CascadeRegressor
+    >>> from orfeon import CascadeRegressor, RandomForestRegressor
     >>> from orfeon.datasets import make_friedman1
     >>> X, y = make_friedman1(200, random_state=0)
     >>> X_test, y_test = make_friedman1(2000, random_state=1)

@@ -46,8 +46,7 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
 
     Examples
     --------
-    >>> from orfeon import CARTClassifier, StumpClassifier
-    >>> from orfeon.combining.stacking import StackingClassifier
+    >>> from orfeon import CARTClassifier, StackingClassifier, StumpClassifier
     >>> stack = StackingClassifier([("tree", CARTClassifier()), ("stump", StumpClassifier())])
     >>> stack.set_params(tree__max_depth=3, stump="drop").named_estimators
     {'tree': CARTClassifier(max_depth=3), 'stump': 'drop'}

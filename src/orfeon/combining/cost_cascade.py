@@ -126,7 +126,7 @@ class CostCascadeClassifier(JudgedClassifiers):
 
     Examples
     --------
-    >>> from orfeon.combining.cost_cascade import CostCascadeClassifier
+    >>> from orfeon import CostCascadeClassifier
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(1000, random_state=0)
     >>> X_test, y_test = make_waveform(2000, random_state=1)

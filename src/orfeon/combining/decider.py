@@ -25,7 +25,7 @@ class Decider(ABC):
 
     Examples
     --------
-    >>> from orfeon.combining.votes import Majority
+    >>> from orfeon.combining import Majority
     >>> decider = Majority().learn(None, None, n_classes=3)
     >>> decider.shares([[0, 2], [0, -1], [1, 2], [0, -1]], n_classes=3)
     array([[0.75, 0.25, 0.  ],
@@ -197,7 +197,7 @@ class RunningDecider(Decider):
 
     Examples
     --------
-    >>> from orfeon.combining.supports import Max
+    >>> from orfeon.combining import Max
     >>> [numbers.tolist() for numbers in Max().staged_predict([[1.0], [0.5], [3.0]])]
     [[1.0], [1.0], [3.0]]
     """

@@ -72,7 +72,7 @@ class MixtureOfExpertsClassifier(OneGate, BaseExpertsClassifier):
     Two classes that no line parts, but two do:
 
     >>> import numpy as np
-    >>> from orfeon.combining.experts import MixtureOfExpertsClassifier
+    >>> from orfeon import MixtureOfExpertsClassifier
     >>> X = np.random.default_rng(0).normal(size=(500, 2))
     >>> y = X[:, 0] * X[:, 1] > 0
     >>> model = MixtureOfExpertsClassifier(n_experts=2, random_state=0).fit(X, y)
@@ -144,7 +144,7 @@ class MixtureOfExpertsRegressor(OneGate, BaseExpertsRegressor):
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.combining.experts import MixtureOfExpertsRegressor
+    >>> from orfeon import MixtureOfExpertsRegressor
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, (300, 1))
     >>> y = np.abs(X[:, 0]) + rng.normal(0, 0.1, 300)

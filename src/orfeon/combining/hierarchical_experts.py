@@ -82,7 +82,7 @@ class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.combining.hierarchical_experts import HierarchicalExpertsClassifier
+    >>> from orfeon import HierarchicalExpertsClassifier
     >>> X = np.random.default_rng(0).uniform(-1, 1, (600, 2))
     >>> y = np.sin(6 * X[:, 0]) > X[:, 1]
     >>> model = HierarchicalExpertsClassifier(alpha=0.1, random_state=0).fit(X, y)
@@ -157,7 +157,7 @@ class HierarchicalExpertsRegressor(TreeOfGates, BaseExpertsRegressor):
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.combining.hierarchical_experts import HierarchicalExpertsRegressor
+    >>> from orfeon import HierarchicalExpertsRegressor
     >>> X = np.random.default_rng(0).uniform(-1, 1, (600, 1))
     >>> y = np.sin(5 * X[:, 0])
     >>> model = HierarchicalExpertsRegressor(alpha=0.1, random_state=0).fit(X, y)

@@ -74,7 +74,7 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
     A member is to be believed when it is sure:
 
     >>> import numpy as np
-    >>> from orfeon.combining.meta_decision_tree import MetaDecisionTree
+    >>> from orfeon.combining import MetaDecisionTree
     >>> rng = np.random.default_rng(0)
     >>> y, sure = rng.integers(0, 2, 400), rng.random(400) < 0.5
     >>> right = sure | (rng.random(400) < 0.5)

@@ -161,7 +161,7 @@ class ModelAveraging(CombiningRule):
     One member gives the true class 0.8 in each of five examples, the other 0.6.
 
     >>> import numpy as np
-    >>> from orfeon.combining.model_averaging import ModelAveraging
+    >>> from orfeon.combining import ModelAveraging
     >>> said = np.array([[[0.8, 0.2]] * 5, [[0.6, 0.4]] * 5])
     >>> decider = ModelAveraging().learn(said, [0, 0, 0, 0, 0], n_classes=2)
     >>> decider.weights.round(3)

@@ -122,7 +122,7 @@ class NaiveBayes(CombiningRule):
     second. No vote is for the third class more than once, and it is decided on.
 
     >>> import numpy as np
-    >>> from orfeon.combining.naive_bayes import NaiveBayes
+    >>> from orfeon.combining import NaiveBayes
     >>> y = np.repeat([0, 1, 2], 20)
     >>> said = np.array([[0, 0, 2], [0, 1, 1]]).repeat(20, axis=1)
     >>> decider = NaiveBayes().learn(said, y, n_classes=3)

@@ -77,7 +77,7 @@ def exhaustive_code(n_classes: int) -> Code:
 
     Examples
     --------
-    >>> from orfeon.combining.output_codes import exhaustive_code
+    >>> from orfeon.combining import exhaustive_code
     >>> exhaustive_code(3)
     array([[ 1,  1,  1],
            [-1, -1,  1],
@@ -115,7 +115,7 @@ def random_code(n_classes: int, n_columns: int, rng: np.random.Generator) -> Cod
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.combining.output_codes import random_code
+    >>> from orfeon.combining import random_code
     >>> code = random_code(8, 15, np.random.default_rng(0))
     >>> code.shape, bool((np.abs(code.sum(axis=0)) < 8).all())
     ((8, 15), True)
@@ -149,7 +149,7 @@ def least_distance(code: npt.NDArray[Any]) -> int:
 
     Examples
     --------
-    >>> from orfeon.combining.output_codes import exhaustive_code, least_distance
+    >>> from orfeon.combining import exhaustive_code, least_distance
     >>> [least_distance(exhaustive_code(k)) for k in (3, 4, 5, 6, 7)]
     [2, 4, 8, 16, 32]
     """
@@ -262,9 +262,8 @@ class OutputCodeClassifier(
 
     Examples
     --------
-    >>> from orfeon import C45Classifier
-    >>> from orfeon.combining.output_codes import OutputCodeClassifier
     >>> from sklearn.datasets import load_digits
+    >>> from orfeon import C45Classifier, OutputCodeClassifier
     >>> X, y = load_digits(return_X_y=True)
     >>> model = OutputCodeClassifier(random_state=0).fit(X[:900], y[:900])
     >>> alone = C45Classifier().fit(X[:900], y[:900])

@@ -72,7 +72,7 @@ class CombiningRule(ABC):
 
     Examples
     --------
-    >>> from orfeon.combining.rule import as_combining_rule
+    >>> from orfeon.combining import as_combining_rule
     >>> rule = as_combining_rule("weighted")
     >>> rule, rule.reads, rule.learns, rule.task
     (Weighted(smoothing=1.0, below_chance='against'), 'votes', True, 'both')
@@ -247,7 +247,7 @@ def as_combining_rule(rule: str | CombiningRule, **options: Any) -> CombiningRul
 
     Examples
     --------
-    >>> from orfeon.combining.rule import as_combining_rule
+    >>> from orfeon.combining import as_combining_rule
     >>> as_combining_rule("trimmed_mean", share=0.2)
     TrimmedMean(share=0.2)
     """
@@ -269,7 +269,7 @@ def rules_for(task: Task) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from orfeon.combining.rule import rules_for
+    >>> from orfeon.combining import rules_for
     >>> rules_for("regression")
     ('weighted', 'mean', 'max', 'min', 'median', 'trimmed_mean', 'model_averaging')
     """
@@ -296,7 +296,7 @@ def check_real(
 
     Examples
     --------
-    >>> from orfeon.combining.supports import TrimmedMean
+    >>> from orfeon.combining import TrimmedMean
     >>> TrimmedMean(share=0.5)
     Traceback (most recent call last):
     ...
@@ -324,7 +324,7 @@ def keep_member_numbers(
 
     Examples
     --------
-    >>> from orfeon.combining.supports import Mean
+    >>> from orfeon.combining import Mean
     >>> Mean(weights=[1, 3])
     Mean(weights=(1.0, 3.0))
     >>> Mean(weights=[0, 0])

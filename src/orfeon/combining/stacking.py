@@ -61,7 +61,8 @@ def final_has(method: str) -> Callable[[Any], bool]:
     Examples
     --------
     >>> from sklearn.svm import LinearSVC
-    >>> from orfeon.combining.stacking import StackingClassifier, final_has
+    >>> from orfeon import StackingClassifier
+    >>> from orfeon.combining.stacking import final_has
     >>> final_has("predict_proba")(StackingClassifier(final_estimator=LinearSVC()))
     False
     """
@@ -153,8 +154,7 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.combining.stacking import StackingClassifier
+    >>> from orfeon import BaggingClassifier, StackingClassifier
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> X_test, y_test = make_waveform(2000, random_state=1)
@@ -399,10 +399,9 @@ class StackingRegressor(TabularRegressorMixin, Stacking):
 
     Examples
     --------
-    >>> from orfeon import CARTRegressor, RandomForestRegressor
-    >>> from orfeon.combining.stacking import StackingRegressor
-    >>> from orfeon.datasets import make_friedman1
     >>> from sklearn.linear_model import LinearRegression
+    >>> from orfeon import CARTRegressor, RandomForestRegressor, StackingRegressor
+    >>> from orfeon.datasets import make_friedman1
     >>> X, y = make_friedman1(200, random_state=0)
     >>> X_test, y_test = make_friedman1(2000, random_state=1)
     >>> models = [("line", LinearRegression()), ("forest", RandomForestRegressor())]

@@ -86,7 +86,7 @@ class Mean(CombiningRule):
 
     Examples
     --------
-    >>> from orfeon.combining.supports import Mean
+    >>> from orfeon.combining import Mean
     >>> Mean().learn(None, None, n_classes=0).predict([[1.0], [2.0], [6.0]])
     array([3.])
     """
@@ -118,7 +118,7 @@ class Soft(Mean):
     --------
     Two members lean to the first class, and one is sure of the second.
 
-    >>> from orfeon.combining.supports import Soft
+    >>> from orfeon.combining import Soft
     >>> supports = [[[0.6, 0.4]], [[0.6, 0.4]], [[0.0, 1.0]]]
     >>> Soft().learn(None, None, n_classes=2).shares(supports, n_classes=2)
     array([[0.4, 0.6]])
@@ -143,7 +143,7 @@ class Product(CombiningRule, RunningDecider):
 
     Examples
     --------
-    >>> from orfeon.combining.supports import Product
+    >>> from orfeon.combining import Product
     >>> supports = [[[0.75, 0.25]], [[0.75, 0.25]]]
     >>> Product().shares(supports, n_classes=2)
     array([[0.9, 0.1]])
@@ -249,7 +249,7 @@ class Max(_Extreme):
 
     Examples
     --------
-    >>> from orfeon.combining.supports import Max
+    >>> from orfeon.combining import Max
     >>> Max().shares([[[0.25, 0.75]], [[0.625, 0.375]]], n_classes=2).round(3)
     array([[0.455, 0.545]])
     """
@@ -264,7 +264,7 @@ class Min(_Extreme):
 
     Examples
     --------
-    >>> from orfeon.combining.supports import Min
+    >>> from orfeon.combining import Min
     >>> Min().shares([[[0.25, 0.75]], [[0.625, 0.375]]], n_classes=2)
     array([[0.4, 0.6]])
     """
@@ -347,7 +347,7 @@ class Median(_Sorted):
 
     Examples
     --------
-    >>> from orfeon.combining.supports import Median
+    >>> from orfeon.combining import Median
     >>> Median().predict([[1.0], [2.0], [1000.0]])
     array([2.])
     """
@@ -374,7 +374,7 @@ class TrimmedMean(_Sorted):
 
     Examples
     --------
-    >>> from orfeon.combining.supports import TrimmedMean
+    >>> from orfeon.combining import TrimmedMean
     >>> TrimmedMean(share=0.25).predict([[1.0], [2.0], [4.0], [1000.0]])
     array([3.])
     """

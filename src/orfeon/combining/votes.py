@@ -137,7 +137,7 @@ class Plurality(CombiningRule):
 
     Examples
     --------
-    >>> from orfeon.combining.votes import Plurality
+    >>> from orfeon.combining import Plurality
     >>> votes = [[0], [1], [1], [2], [2]]
     >>> Plurality().learn(None, None, n_classes=3).shares(votes, n_classes=3)
     array([[0.2, 0.4, 0.4]])
@@ -171,7 +171,7 @@ class Majority(Plurality):
 
     Examples
     --------
-    >>> from orfeon.combining.votes import Majority
+    >>> from orfeon.combining import Majority
     >>> decider = Majority().learn(None, None, n_classes=3)
     >>> votes = [[0, 0], [0, 1], [2, 2]]
     >>> decider.shares(votes, n_classes=3).argmax(axis=1), decider.has_majority(votes, n_classes=3)
@@ -208,7 +208,7 @@ class Weighted(CombiningRule):
     One member is right nine times in ten, two are right seven times in ten.
 
     >>> import numpy as np
-    >>> from orfeon.combining.votes import Weighted
+    >>> from orfeon.combining import Weighted
     >>> said = np.ones((3, 10), dtype=int)
     >>> said[0, :9] = said[1, :7] = said[2, 3:] = 0
     >>> decider = Weighted().learn(said, np.zeros(10, dtype=int), n_classes=2)

@@ -98,8 +98,8 @@ def agree(looks: Sequence[Look]) -> Look:
     Examples
     --------
     >>> import numpy as np
+    >>> from orfeon import Schema
     >>> from orfeon.ensembles.dask_training import Look, agree
-    >>> from orfeon.schema import Schema
     >>> red = Look(3, 1, None, Schema((("red",),)), np.array([0]))
     >>> blue = Look(2, 1, None, Schema((("blue",),)), np.array([1]))
     >>> both = agree([red, blue])

@@ -105,8 +105,8 @@ def bin_table(
     Examples
     --------
     >>> import numpy as np
+    >>> from orfeon import Schema
     >>> from orfeon.growth.binning import bin_table
-    >>> from orfeon.schema import Schema
     >>> X = np.array([[0.5], [np.nan], [0.1], [0.7], [0.6]])
     >>> bins = bin_table(X, Schema.ordered(1), max_bins=2)
     >>> bins.column(0), bins.low[:2], bins.high[:2]

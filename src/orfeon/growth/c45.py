@@ -219,8 +219,8 @@ def grow_c45(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.growth.c45 import grow_c45
-    >>> from orfeon.table import Table
+    >>> from orfeon import Table
+    >>> from orfeon.growth import grow_c45
     >>> X = np.array([[0.0], [1.0], [2.0], [4.0]])
     >>> forest = grow_c45(
     ...     Table(X), np.array([0, 0, 1, 1]), n_classes=2, seeds=np.arange(3, dtype=np.uint64)
@@ -346,8 +346,9 @@ def evaluate_root_tests(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.growth.c45 import C45Growth, evaluate_root_tests
-    >>> from orfeon.table import Table
+    >>> from orfeon import Table
+    >>> from orfeon.growth import C45Growth
+    >>> from orfeon.growth.c45 import evaluate_root_tests
     >>> X = np.arange(1.0, 9.0)[:, None]
     >>> tests = evaluate_root_tests(Table(X), np.repeat([0, 1], 4), n_classes=2)
     >>> tests.gain.round(4), tests.threshold  # one bit, less log2(5) / 8 for choosing among 5 cuts

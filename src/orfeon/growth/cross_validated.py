@@ -66,8 +66,8 @@ def copy_groups(table: Table, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     Examples
     --------
     >>> import numpy as np
+    >>> from orfeon import Table
     >>> from orfeon.growth import copy_groups
-    >>> from orfeon.table import Table
     >>> copy_groups(Table(np.array([[2.0], [1.0], [2.0], [2.0]])), np.array([0, 0, 0, 1]))
     array([1, 0, 1, 2])
     """

@@ -217,8 +217,8 @@ def grow_forest(
     Examples
     --------
     >>> import numpy as np
+    >>> from orfeon import Table
     >>> from orfeon.growth import grow_forest
-    >>> from orfeon.table import Table
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> forest = grow_forest(
     ...     Table(X), np.array([0, 0, 1, 1]), n_classes=2, seeds=np.arange(3, dtype=np.uint64)

@@ -246,9 +246,9 @@ class ExactTrees:
     Examples
     --------
     >>> import numpy as np
+    >>> from orfeon import Table
     >>> from orfeon.growth import Growth
     >>> from orfeon.growth.residuals import ExactTrees
-    >>> from orfeon.table import Table
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> trees = ExactTrees(Table(X), X, Growth(criterion="variance", max_depth=1))
     >>> residuals = np.array([[-1.0, -1.0, 0.5, 1.5]])

@@ -56,9 +56,9 @@ class ReweightedTrees:
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.growth.engine import Growth
+    >>> from orfeon import Table
+    >>> from orfeon.growth import Growth
     >>> from orfeon.growth.reweighted import ReweightedTrees
-    >>> from orfeon.table import Table
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
     >>> trees = ReweightedTrees(Table(X), 2, Growth(max_depth=1))
     >>> trees.grow(y, np.array([1.5, 1.5, 9.0, 1.5]), np.uint64(0)).threshold[0]

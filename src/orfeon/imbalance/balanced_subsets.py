@@ -146,9 +146,8 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
     Examples
     --------
     >>> from sklearn.datasets import make_classification
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.imbalance.balanced_subsets import BalancedSubsetsClassifier
-    >>> from orfeon.imbalance.metrics import geometric_mean
+    >>> from orfeon import BaggingClassifier, BalancedSubsetsClassifier
+    >>> from orfeon.imbalance import geometric_mean
     >>> X, y = make_classification(4000, weights=[0.95], class_sep=0.7, random_state=0)
     >>> subsets = BalancedSubsetsClassifier(random_state=0).fit(X[:2000], y[:2000])
     >>> len(subsets), subsets.part_sizes_

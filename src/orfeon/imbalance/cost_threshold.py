@@ -87,7 +87,7 @@ class CostThresholdClassifier(CostClassifier):
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from orfeon.imbalance.cost_threshold import CostThresholdClassifier
+    >>> from orfeon import CostThresholdClassifier
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
     >>> careful = CostThresholdClassifier(LogisticRegression(), costs={1: 9.0}).fit(X, y)
     >>> careful.threshold_
@@ -98,7 +98,7 @@ class CostThresholdClassifier(CostClassifier):
     Without costs, the threshold that is best by the geometric mean of the accuracies:
 
     >>> from sklearn.model_selection import TunedThresholdClassifierCV
-    >>> from orfeon.imbalance.scorers import geometric_mean_scorer
+    >>> from orfeon.imbalance import geometric_mean_scorer
     >>> tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=geometric_mean_scorer)
     >>> round(float(tuned.fit(X, y).best_threshold_), 2)
     0.23

@@ -79,7 +79,7 @@ class CostSensitiveClassifier(CostClassifier):
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from orfeon.imbalance.cost_weights import CostSensitiveClassifier
+    >>> from orfeon import CostSensitiveClassifier
     >>> X, y = make_classification(500, weights=[0.9], random_state=0)
     >>> careful = CostSensitiveClassifier(LogisticRegression(), costs={1: 10.0}).fit(X, y)
     >>> int(careful.estimator.fit(X, y).predict(X).sum()), int(careful.predict(X).sum())

@@ -65,7 +65,7 @@ def minority_class(y: Any, sample_weight: Any = None) -> Any:
 
     Examples
     --------
-    >>> from orfeon.imbalance.metrics import minority_class
+    >>> from orfeon.imbalance import minority_class
     >>> str(minority_class(["ill", "well", "well"])), int(minority_class([0, 1, 1, 0]))
     ('ill', 1)
     """
@@ -105,7 +105,7 @@ def positive_accuracy(
 
     Examples
     --------
-    >>> from orfeon.imbalance.metrics import positive_accuracy
+    >>> from orfeon.imbalance import positive_accuracy
     >>> positive_accuracy([1, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 1])
     0.5
     """
@@ -145,7 +145,7 @@ def negative_accuracy(
 
     Examples
     --------
-    >>> from orfeon.imbalance.metrics import negative_accuracy
+    >>> from orfeon.imbalance import negative_accuracy
     >>> negative_accuracy([1, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 1])
     0.75
     """
@@ -185,7 +185,7 @@ def geometric_mean(
 
     Examples
     --------
-    >>> from orfeon.imbalance.metrics import geometric_mean
+    >>> from orfeon.imbalance import geometric_mean
     >>> round(geometric_mean([1, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 1]), 4)  # sqrt(1/2 * 3/4)
     0.6124
     """
@@ -239,7 +239,7 @@ def precision_recall_mean(
 
     Examples
     --------
-    >>> from orfeon.imbalance.metrics import precision_recall_mean
+    >>> from orfeon.imbalance import precision_recall_mean
     >>> precision_recall_mean([1, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 1])
     0.5
     """
@@ -288,7 +288,7 @@ def f_beta(
 
     Examples
     --------
-    >>> from orfeon.imbalance.metrics import f_beta
+    >>> from orfeon.imbalance import f_beta
     >>> round(f_beta(["ill", "ill", "well", "well", "well"], ["ill"] + 4 * ["well"], beta=2), 4)
     0.5556
     """

@@ -58,7 +58,7 @@ def imbalance_scorers(
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.model_selection import cross_validate
     >>> from orfeon import CARTClassifier
-    >>> from orfeon.imbalance.scorers import imbalance_scorers
+    >>> from orfeon.imbalance import imbalance_scorers
     >>> X, y = make_classification(400, weights=[0.9], random_state=0)
     >>> tree = CARTClassifier(random_state=0)
     >>> scores = cross_validate(tree, X, y, scoring=imbalance_scorers(pos_label=1))

@@ -81,7 +81,7 @@ def vote_errors(votes: Selection, sizes: Integers) -> Floats:
     --------
     >>> import numpy as np
     >>> from orfeon.inspection._theory_curves import vote_errors
-    >>> from orfeon.votes.selection import read_selection
+    >>> from orfeon.ordering import read_selection
     >>> votes = read_selection([[0, 1], [1, 1], [0, 1]], [0, 0])
     >>> vote_errors(votes, np.array([1, 2, 3]))
     array([0.5 , 0.75, 0.5 ])

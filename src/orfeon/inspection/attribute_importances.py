@@ -70,6 +70,15 @@ class Importances:
         Where it was measured.
     is_regression : bool
         Whether the error is a squared one.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.inspection import importances
+    >>> tree = CARTClassifier().fit([[0, 1], [1, 1], [2, 1]], ["no", "no", "yes"])
+    >>> found = importances(tree)
+    >>> found.kind, found.on, found.names, found.mean.tolist()
+    ('impurity', 'splits', ('x0', 'x1'), [1.0, 0.0])
     """
 
     mean: Floats
@@ -143,7 +152,7 @@ def importances(
     --------
     >>> import numpy as np
     >>> from orfeon import RandomForestClassifier
-    >>> from orfeon.inspection.attribute_importances import importances
+    >>> from orfeon.inspection import importances
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((200, 3))
     >>> y = (X[:, 1] > 0.5).astype(int)
@@ -380,7 +389,7 @@ class ImportanceDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import RandomForestClassifier
     >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.inspection.attribute_importances import ImportanceDisplay
+    >>> from orfeon.inspection import ImportanceDisplay
     >>> X, y = make_waveform(300, random_state=0)
     >>> forest = RandomForestClassifier(random_state=0).fit(X, y)
     >>> display = ImportanceDisplay.from_estimator(forest, X, y, kind="permutation", n_shown=5)

@@ -72,7 +72,7 @@ class BoostingBoundsDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import AdaBoostClassifier
     >>> from orfeon.datasets import make_twonorm
-    >>> from orfeon.inspection.boosting_bounds_picture import BoostingBoundsDisplay
+    >>> from orfeon.inspection import BoostingBoundsDisplay
     >>> X, y = make_twonorm(300, random_state=0)
     >>> model = AdaBoostClassifier(n_estimators=30, random_state=0).fit(X, y)
     >>> display = BoostingBoundsDisplay.from_estimator(model, X, y)

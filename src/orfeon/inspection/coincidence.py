@@ -49,7 +49,7 @@ class Coincidence:
     Examples
     --------
     >>> from orfeon import order
-    >>> from orfeon.inspection.coincidence import member_coincidence
+    >>> from orfeon.inspection import member_coincidence
     >>> from orfeon.ordering import search_exhaustive
     >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
     >>> y = [0, 1, 1, 1, 1]
@@ -111,7 +111,7 @@ def member_coincidence(search: Any, order: Any) -> Coincidence:
 
     Examples
     --------
-    >>> from orfeon.inspection.coincidence import member_coincidence
+    >>> from orfeon.inspection import member_coincidence
     >>> from orfeon.ordering import search_exhaustive
     >>> search = search_exhaustive([[0, 1, 1], [1, 0, 0], [0, 1, 0]], y=[0, 0, 0])
     >>> member_coincidence([search, search], [[1, 2, 0], [1, 0, 2]]).values
@@ -163,7 +163,7 @@ def subset_coincidence(one: Any, other: Any = None) -> Coincidence:
 
     Examples
     --------
-    >>> from orfeon.inspection.coincidence import subset_coincidence
+    >>> from orfeon.inspection import subset_coincidence
     >>> from orfeon.ordering import search_exhaustive
     >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
     >>> subset_coincidence(search_exhaustive(votes, y=[0, 1, 1, 1, 1])).values

@@ -47,7 +47,7 @@ class CoincidenceDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import BaggingClassifier, CARTClassifier
     >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.inspection.coincidence_display import CoincidenceDisplay
+    >>> from orfeon.inspection import CoincidenceDisplay
     >>> X, y = make_waveform(300, random_state=0)
     >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 15, random_state=0).fit(X, y)
     >>> display = CoincidenceDisplay.from_estimator(bag, X, y)

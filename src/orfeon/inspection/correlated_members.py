@@ -73,7 +73,7 @@ def correlated_mean_variance(
 
     Examples
     --------
-    >>> from orfeon.inspection.correlated_members import correlated_mean_variance
+    >>> from orfeon.inspection import correlated_mean_variance
     >>> correlated_mean_variance(0.25, 4.0, 3)
     2.0
     >>> correlated_mean_variance(0.05, 1.0, [1, 10, 100, 1000]).round(4)
@@ -121,7 +121,7 @@ class MemberCorrelation:
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.correlated_members import member_correlation
+    >>> from orfeon.inspection import member_correlation
     >>> rng = np.random.default_rng(0)
     >>> shared, own = rng.normal(size=(500, 1, 4)), rng.normal(size=(500, 20, 4))
     >>> found = member_correlation(shared + own)  # half of the variance is shared
@@ -211,7 +211,7 @@ def member_correlation(answers: Any, *, n_classes: int = 0) -> MemberCorrelation
 
     Examples
     --------
-    >>> from orfeon.inspection.correlated_members import member_correlation
+    >>> from orfeon.inspection import member_correlation
     >>> found = member_correlation([[[0.0], [2.0]], [[4.0], [6.0]]])
     >>> found.ensemble_variance, found.variance, found.correlation
     (array([8.]), array([9.]), array([0.77777778]))
@@ -267,7 +267,7 @@ class MemberCorrelationCurve:
     --------
     >>> from orfeon import RandomForestRegressor
     >>> from orfeon.datasets import Friedman1
-    >>> from orfeon.inspection.correlated_members import member_correlation_curve
+    >>> from orfeon.inspection import member_correlation_curve
     >>> curve = member_correlation_curve(
     ...     RandomForestRegressor(20), Friedman1(), values=(1, 5), n_train=100, n_test=50,
     ...     n_repetitions=20, random_state=0,
@@ -338,7 +338,7 @@ def member_correlation_curve(
     --------
     >>> from orfeon import RandomForestClassifier
     >>> from orfeon.datasets import TwoNorm
-    >>> from orfeon.inspection.correlated_members import member_correlation_curve
+    >>> from orfeon.inspection import member_correlation_curve
     >>> curve = member_correlation_curve(
     ...     RandomForestClassifier(20), TwoNorm(), values=(1, 20), n_train=100, n_test=50,
     ...     n_repetitions=20, random_state=0,

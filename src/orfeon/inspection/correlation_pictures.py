@@ -72,7 +72,7 @@ class CorrelatedMeanDisplay:
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> from orfeon.inspection.correlation_pictures import CorrelatedMeanDisplay
+    >>> from orfeon.inspection import CorrelatedMeanDisplay
     >>> display = CorrelatedMeanDisplay.from_correlations([0.0, 0.3], max_members=50)
     >>> list(display.lines_)
     [0.0, 0.3]
@@ -290,7 +290,7 @@ class MemberCorrelationDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import RandomForestRegressor
     >>> from orfeon.datasets import Friedman1
-    >>> from orfeon.inspection.correlation_pictures import MemberCorrelationDisplay
+    >>> from orfeon.inspection import MemberCorrelationDisplay
     >>> display = MemberCorrelationDisplay.from_estimator(
     ...     RandomForestRegressor(10), Friedman1(), values=(1, 4), n_train=50, n_test=20,
     ...     n_repetitions=5, random_state=0,

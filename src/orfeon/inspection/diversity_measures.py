@@ -39,7 +39,7 @@ class Measure:
 
     Examples
     --------
-    >>> from orfeon.inspection.diversity_measures import MEASURES
+    >>> from orfeon.inspection import MEASURES
     >>> MEASURES["double_fault"]
     Measure(label='double fault', grows=False, lowest=0.0, highest=1.0, is_pairwise=True)
     """
@@ -102,7 +102,7 @@ class Diversity:
 
     Examples
     --------
-    >>> from orfeon.inspection.diversity_measures import diversity
+    >>> from orfeon.inspection import diversity
     >>> found = diversity([[1, 1, 0, 0], [1, 0, 1, 0]], y=[1, 1, 1, 1])
     >>> found.disagreement, found.pairwise.disagreement.tolist()
     (0.5, [[0.0, 0.5], [0.5, 0.0]])
@@ -185,7 +185,7 @@ def diversity(
     --------
     >>> from orfeon import BaggingClassifier
     >>> from orfeon.datasets import make_twonorm
-    >>> from orfeon.inspection.diversity_measures import diversity
+    >>> from orfeon.inspection import diversity
     >>> X, y = make_twonorm(300, random_state=0)
     >>> bag = BaggingClassifier(n_estimators=25, random_state=0).fit(X, y)
     >>> print(diversity(bag, *make_twonorm(2000, random_state=1)))

@@ -170,7 +170,7 @@ def entropy(members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any)
 
     Examples
     --------
-    >>> from orfeon.inspection.diversity_of_all import entropy
+    >>> from orfeon.inspection import entropy
     >>> entropy([[1, 1, 1, 0, 0], [1, 1, 0, 1, 0], [1, 0, 1, 1, 0]], y=[1, 1, 1, 1, 1])
     0.6
     """
@@ -206,7 +206,7 @@ def kohavi_wolpert_variance(
 
     Examples
     --------
-    >>> from orfeon.inspection.diversity_of_all import kohavi_wolpert_variance
+    >>> from orfeon.inspection import kohavi_wolpert_variance
     >>> kohavi_wolpert_variance([[1, 1, 0, 0], [1, 0, 1, 0]], y=[1, 1, 1, 1])
     0.125
     """
@@ -241,7 +241,7 @@ def interrater_kappa(members_or_votes: Any, X: Any = None, y: Any = None, **read
 
     Examples
     --------
-    >>> from orfeon.inspection.diversity_of_all import interrater_kappa
+    >>> from orfeon.inspection import interrater_kappa
     >>> interrater_kappa([[1, 1, 1, 0], [1, 1, 0, 0]], y=[1, 1, 1, 1])
     0.466...
     """
@@ -274,7 +274,7 @@ def difficulty(members_or_votes: Any, X: Any = None, y: Any = None, **reading: A
 
     Examples
     --------
-    >>> from orfeon.inspection.diversity_of_all import difficulty
+    >>> from orfeon.inspection import difficulty
     >>> difficulty([[1, 1, 0, 0], [1, 1, 0, 0]], y=[1, 1, 1, 1])
     0.25
     """
@@ -306,7 +306,7 @@ def generalized_diversity(
 
     Examples
     --------
-    >>> from orfeon.inspection.diversity_of_all import generalized_diversity
+    >>> from orfeon.inspection import generalized_diversity
     >>> generalized_diversity([[1, 1, 1, 0], [1, 1, 0, 0]], y=[1, 1, 1, 1])
     0.333...
     """
@@ -339,7 +339,7 @@ def coincident_failure(
 
     Examples
     --------
-    >>> from orfeon.inspection.diversity_of_all import coincident_failure
+    >>> from orfeon.inspection import coincident_failure
     >>> coincident_failure([[1, 1, 1, 0], [1, 1, 0, 0]], y=[1, 1, 1, 1])
     0.5
     """

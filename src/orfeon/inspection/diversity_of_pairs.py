@@ -56,7 +56,7 @@ class PairwiseDiversity:
 
     Examples
     --------
-    >>> from orfeon.inspection.diversity_of_pairs import pairwise_diversity
+    >>> from orfeon.inspection import pairwise_diversity
     >>> pairs = pairwise_diversity([[0, 0, 1, 1], [0, 1, 1, 0]], y=[0, 0, 1, 0])
     >>> pairs.both_right
     array([[3., 2.],
@@ -240,7 +240,7 @@ def pairwise_diversity(
     Three members that are right on 6 of 10 examples each, never all three of them:
 
     >>> import numpy as np
-    >>> from orfeon.inspection.diversity_of_pairs import pairwise_diversity
+    >>> from orfeon.inspection import pairwise_diversity
     >>> right = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 1, 0]], [3, 3, 3, 1], axis=1)
     >>> pairs = pairwise_diversity(right, y=np.ones(10, int))
     >>> pairs.q_statistic
@@ -318,7 +318,7 @@ def q_statistic(members_or_votes: Any, X: Any = None, y: Any = None, **reading: 
 
     Examples
     --------
-    >>> from orfeon.inspection.diversity_of_pairs import q_statistic
+    >>> from orfeon.inspection import q_statistic
     >>> q_statistic([[1, 1, 1, 0, 0], [1, 1, 0, 1, 0]], y=[1, 1, 1, 1, 1])
     0.333...
     """
@@ -346,7 +346,7 @@ def correlation(members_or_votes: Any, X: Any = None, y: Any = None, **reading: 
 
     Examples
     --------
-    >>> from orfeon.inspection.diversity_of_pairs import correlation
+    >>> from orfeon.inspection import correlation
     >>> correlation([[1, 1, 1, 0, 0], [1, 1, 0, 1, 0]], y=[1, 1, 1, 1, 1])
     0.166...
     """
@@ -376,7 +376,7 @@ def disagreement(members_or_votes: Any, X: Any = None, y: Any = None, **reading:
 
     Examples
     --------
-    >>> from orfeon.inspection.diversity_of_pairs import disagreement
+    >>> from orfeon.inspection import disagreement
     >>> disagreement([[1, 1, 1, 0, 0], [1, 1, 0, 1, 0]], y=[1, 1, 1, 1, 1])
     0.4
     """
@@ -402,7 +402,7 @@ def double_fault(members_or_votes: Any, X: Any = None, y: Any = None, **reading:
 
     Examples
     --------
-    >>> from orfeon.inspection.diversity_of_pairs import double_fault
+    >>> from orfeon.inspection import double_fault
     >>> double_fault([[1, 1, 1, 0, 0], [1, 1, 0, 1, 0]], y=[1, 1, 1, 1, 1])
     0.2
     """

@@ -68,7 +68,7 @@ class DiversityDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import AdaBoostClassifier, BaggingClassifier
     >>> from orfeon.datasets import make_twonorm
-    >>> from orfeon.inspection.diversity_pictures import DiversityDisplay
+    >>> from orfeon.inspection import DiversityDisplay
     >>> X, y = make_twonorm(300, random_state=0)
     >>> ensembles = {
     ...     "bagging": BaggingClassifier(n_estimators=20, random_state=0).fit(X, y),
@@ -296,7 +296,7 @@ default="disagreement"
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> from orfeon.inspection.diversity_pictures import PairwiseDiversityDisplay
+    >>> from orfeon.inspection import PairwiseDiversityDisplay
     >>> votes = [[0, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]]
     >>> display = PairwiseDiversityDisplay.from_votes(votes, [0, 0, 1, 1])
     >>> print(display.ax_.get_title())

@@ -71,7 +71,7 @@ class ErrorCurveDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import BaggingClassifier, CARTClassifier
     >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.inspection.error_curve_display import ErrorCurveDisplay
+    >>> from orfeon.inspection import ErrorCurveDisplay
     >>> X, y = make_waveform(1300, random_state=0)
     >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0)
     >>> bag = bag.fit(X[:300], y[:300])

@@ -64,7 +64,7 @@ class ErrorCurve:
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.errors_by_size import ErrorCurve
+    >>> from orfeon.inspection import ErrorCurve
     >>> curve = ErrorCurve("margin distance", "test", np.array([0.3, 0.1, 0.2]))
     >>> curve.best_size, curve.least, curve.whole
     (2, 0.1, 0.2)
@@ -108,7 +108,7 @@ class ErrorCurves:
 
     Examples
     --------
-    >>> from orfeon.inspection.errors_by_size import error_curves
+    >>> from orfeon.inspection import error_curves
     >>> votes = [[0, 1, 1], [0, 1, 1], [1, 0, 0]]
     >>> found = error_curves(votes, y=[0, 0, 0], orders="reduce_error")
     >>> [(curve.name, curve.on) for curve in found]
@@ -209,7 +209,7 @@ def error_curves(
     --------
     >>> from orfeon import BaggingClassifier, CARTClassifier
     >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.inspection.errors_by_size import error_curves
+    >>> from orfeon.inspection import error_curves
     >>> X, y = make_waveform(1300, random_state=0)
     >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0)
     >>> bag = bag.fit(X[:300], y[:300])
@@ -286,7 +286,7 @@ def curves_of_orders(
     Examples
     --------
     >>> from orfeon import order
-    >>> from orfeon.inspection.errors_by_size import curves_of_orders
+    >>> from orfeon.inspection import curves_of_orders
     >>> votes = [[0, 1, 1], [0, 1, 1], [1, 0, 0]]
     >>> greedy = order(votes, y=[0, 0, 0], rule="reduce_error")
     >>> [(curve.name, curve.best_size) for curve in curves_of_orders({"greedy": greedy})]

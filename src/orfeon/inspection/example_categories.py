@@ -72,6 +72,17 @@ class PerceptronCategories:
         Names of the attributes.
     classes : tuple of (str, str)
         Names of the classes, that of interest last.
+
+    Examples
+    --------
+    >>> from orfeon import ParallelPerceptronClassifier
+    >>> from orfeon.datasets import make_gaussian_clouds
+    >>> from orfeon.inspection import perceptron_categories
+    >>> X, y = make_gaussian_clouds(200, random_state=0)
+    >>> model = ParallelPerceptronClassifier(random_state=0).fit(X, y)
+    >>> found = perceptron_categories(model, X, y)
+    >>> found.points.shape, found.names, found.selected is None
+    ((200, 2), ('x0', 'x1'), True)
     """
 
     points: Floats

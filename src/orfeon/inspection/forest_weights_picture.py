@@ -61,7 +61,7 @@ class RowWeights:
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.forest_weights_picture import RowWeights
+    >>> from orfeon.inspection import RowWeights
     >>> found = RowWeights(np.array([0.5, 0.25, 0.25]), np.array(["a", "b", "a"]), False)
     >>> found.said(), round(found.n_effective, 2)
     ({'a': 0.75, 'b': 0.25}, 2.67)
@@ -112,7 +112,7 @@ def row_weights(
     --------
     >>> from orfeon import RandomForestRegressor
     >>> from orfeon.datasets import make_friedman1
-    >>> from orfeon.inspection.forest_weights_picture import row_weights
+    >>> from orfeon.inspection import row_weights
     >>> X, y = make_friedman1(200, random_state=0)
     >>> forest = RandomForestRegressor(random_state=0).fit(X, y)
     >>> found = row_weights(forest, X, y, X[7] + 0.01)
@@ -199,7 +199,7 @@ class ForestWeightsDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import RandomForestClassifier
     >>> from orfeon.datasets import make_circle
-    >>> from orfeon.inspection.forest_weights_picture import ForestWeightsDisplay
+    >>> from orfeon.inspection import ForestWeightsDisplay
     >>> X, y = make_circle(300, random_state=0)
     >>> forest = RandomForestClassifier(random_state=0).fit(X, y)
     >>> display = ForestWeightsDisplay.from_estimator(forest, X, y, [0.5, 0.9])

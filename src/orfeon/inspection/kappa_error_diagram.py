@@ -65,7 +65,7 @@ class KappaError:
 
     Examples
     --------
-    >>> from orfeon.inspection.kappa_error_diagram import kappa_error
+    >>> from orfeon.inspection import kappa_error
     >>> cloud = kappa_error([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]], y=[0, 0, 1, 1])
     >>> cloud.pairs.tolist(), cloud.kappa, cloud.error
     ([[0, 1], [0, 2], [1, 2]], array([1. , 0.5, 0.5]), array([0.   , 0.125, 0.125]))
@@ -122,7 +122,7 @@ def kappa_error(
     --------
     >>> from orfeon import AdaBoostClassifier, BaggingClassifier
     >>> from orfeon.datasets import make_twonorm
-    >>> from orfeon.inspection.kappa_error_diagram import kappa_error
+    >>> from orfeon.inspection import kappa_error
     >>> X, y = make_twonorm(300, random_state=0)
     >>> for method in (BaggingClassifier, AdaBoostClassifier):
     ...     cloud = kappa_error(method(n_estimators=50, random_state=0).fit(X, y), X, y)
@@ -191,7 +191,7 @@ class KappaErrorDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import AdaBoostClassifier, BaggingClassifier
     >>> from orfeon.datasets import make_twonorm
-    >>> from orfeon.inspection.kappa_error_diagram import KappaErrorDisplay
+    >>> from orfeon.inspection import KappaErrorDisplay
     >>> X, y = make_twonorm(300, random_state=0)
     >>> ensembles = {
     ...     "bagging": BaggingClassifier(n_estimators=20, random_state=0).fit(X, y),

@@ -177,7 +177,7 @@ class ClassificationMapDisplay(_MapDisplay):
     >>> matplotlib.use("agg")
     >>> from orfeon import BaggingClassifier
     >>> from orfeon.datasets import make_circle
-    >>> from orfeon.inspection.map_pictures import ClassificationMapDisplay
+    >>> from orfeon.inspection import ClassificationMapDisplay
     >>> X, y = make_circle(300, random_state=0)
     >>> bag = BaggingClassifier(n_estimators=101, random_state=0).fit(X, y)
     >>> display = ClassificationMapDisplay.from_estimator(bag, X, y)
@@ -293,7 +293,7 @@ class MarginMapDisplay(_MapDisplay):
     >>> matplotlib.use("agg")
     >>> from orfeon import BaggingClassifier
     >>> from orfeon.datasets import make_circle
-    >>> from orfeon.inspection.map_pictures import MarginMapDisplay
+    >>> from orfeon.inspection import MarginMapDisplay
     >>> X, y = make_circle(300, random_state=0)
     >>> bag = BaggingClassifier(n_estimators=101, random_state=0).fit(X, y)
     >>> display = MarginMapDisplay.from_estimator(bag, X, y)

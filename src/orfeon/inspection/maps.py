@@ -72,7 +72,7 @@ class ClassificationMap:
     Examples
     --------
     >>> from orfeon.datasets import Circle
-    >>> from orfeon.inspection.maps import classification_map
+    >>> from orfeon.inspection import classification_map
     >>> inside = classification_map(Circle(), box=((0, 1), (0, 1)), grid_resolution=5)
     >>> inside.codes
     array([[0, 0, 0, 0, 0],
@@ -132,6 +132,16 @@ class MarginMap(ClassificationMap):
         1; with more, the highest share minus the next, from 0 to 1. With one class, 1.
     of : {"votes", "probabilities"}
         What has been compared.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier
+    >>> from orfeon.inspection import margin_map
+    >>> bag = BaggingClassifier(n_estimators=11, random_state=0)
+    >>> bag = bag.fit([[0, 0], [0, 1], [9, 0], [9, 1]] * 5, ["no", "no", "yes", "yes"] * 5)
+    >>> found = margin_map(bag, box=((0, 9), (0, 1)), grid_resolution=2)
+    >>> found.classes.tolist(), found.margins.tolist()
+    (['no', 'yes'], [[1.0, -1.0], [1.0, -1.0]])
     """
 
     margins: Floats
@@ -179,7 +189,7 @@ def classification_map(
     --------
     >>> from orfeon import ClassSwitchingClassifier
     >>> from orfeon.datasets import Circle
-    >>> from orfeon.inspection.maps import classification_map
+    >>> from orfeon.inspection import classification_map
     >>> circle, square = Circle(), ((0, 1), (0, 1))
     >>> X, y = circle.sample(300, random_state=0)
     >>> model = ClassSwitchingClassifier(n_estimators=1001, random_state=0).fit(X, y)
@@ -236,7 +246,7 @@ def margin_map(
     --------
     >>> from orfeon import BaggingClassifier
     >>> from orfeon.datasets import make_diagonal
-    >>> from orfeon.inspection.maps import margin_map
+    >>> from orfeon.inspection import margin_map
     >>> X, y = make_diagonal(300, random_state=0)
     >>> bag = BaggingClassifier(n_estimators=101, random_state=0).fit(X, y)
     >>> found = margin_map(bag, box=((0, 1), (0, 1)), grid_resolution=3)

@@ -53,7 +53,7 @@ class MarginDistributionDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import AdaBoostClassifier, BaggingClassifier, CARTClassifier
     >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.inspection.margin_display import MarginDistributionDisplay
+    >>> from orfeon.inspection import MarginDistributionDisplay
     >>> X, y = make_waveform(300, random_state=0)
     >>> tree = CARTClassifier(max_depth=3)
     >>> ensembles = {

@@ -60,7 +60,7 @@ class ClassificationSummary:
 
     Examples
     --------
-    >>> from orfeon.inspection.metrics_summary import classification_summary
+    >>> from orfeon.inspection import classification_summary
     >>> found = classification_summary(["a", "a", "b", "b"], ["a", "b", "b", "b"])
     >>> found.macro("recall"), round(found.matthews, 3)
     (0.75, 0.577)
@@ -208,7 +208,7 @@ def classification_summary(
 
     Examples
     --------
-    >>> from orfeon.inspection.metrics_summary import classification_summary
+    >>> from orfeon.inspection import classification_summary
     >>> y = ["ill", "ill", "well", "well", "well"]
     >>> said = ["ill", "well", "well", "well", "well"]
     >>> print(classification_summary(y, said, [0.2, 0.6, 0.7, 0.9, 0.8]))
@@ -268,7 +268,7 @@ class RegressionSummary:
 
     Examples
     --------
-    >>> from orfeon.inspection.metrics_summary import regression_summary
+    >>> from orfeon.inspection import regression_summary
     >>> print(regression_summary([1.0, 2.0, 3.0], [1.0, 2.0, 4.0]))
     MSE 0.3333, RMSE 0.5774, MAE 0.3333, R2 0.5000
     """
@@ -319,7 +319,7 @@ def regression_summary(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -
 
     Examples
     --------
-    >>> from orfeon.inspection.metrics_summary import regression_summary
+    >>> from orfeon.inspection import regression_summary
     >>> regression_summary([1.0, 2.0], [2.0, 2.0]).mean_absolute_error
     0.5
     """

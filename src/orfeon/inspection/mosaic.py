@@ -62,6 +62,16 @@ class MapMosaic:
     --------
     map_mosaic : Fits the models and makes the maps.
     MapMosaicDisplay : The picture.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.datasets import Diagonal
+    >>> from orfeon.inspection import map_mosaic
+    >>> data = {"few": Diagonal().sample(50, random_state=0)}
+    >>> mosaic = map_mosaic({"tree": CARTClassifier()}, data, grid_resolution=5)
+    >>> mosaic.row_names, mosaic.column_names, mosaic.maps[0][0].codes.shape
+    (('few',), ('tree',), (5, 5))
     """
 
     maps: tuple[tuple[ClassificationMap, ...], ...]
@@ -129,7 +139,7 @@ def map_mosaic(
     --------
     >>> from orfeon import BaggingClassifier, CARTClassifier
     >>> from orfeon.datasets import Circle
-    >>> from orfeon.inspection.mosaic import map_mosaic
+    >>> from orfeon.inspection import map_mosaic
     >>> models = {"tree": CARTClassifier(), "bag": BaggingClassifier(n_estimators=101)}
     >>> data = [Circle().sample(n, random_state=0) for n in (100, 1000)]
     >>> mosaic = map_mosaic(models, data, truth=Circle(), grid_resolution=100)
@@ -236,7 +246,7 @@ class MapMosaicDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import ClassSwitchingClassifier
     >>> from orfeon.datasets import Diagonal
-    >>> from orfeon.inspection.mosaic import MapMosaicDisplay
+    >>> from orfeon.inspection import MapMosaicDisplay
     >>> data = [Diagonal().sample(n, random_state=0) for n in (30, 300)]
     >>> model = ClassSwitchingClassifier(random_state=0)
     >>> display = MapMosaicDisplay.from_estimator(

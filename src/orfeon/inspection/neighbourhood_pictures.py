@@ -108,7 +108,7 @@ class ProximityDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import RandomForestClassifier
     >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.inspection.neighbourhood_pictures import ProximityDisplay
+    >>> from orfeon.inspection import ProximityDisplay
     >>> X, y = make_waveform(150, random_state=0)
     >>> forest = RandomForestClassifier(random_state=0).fit(X, y)
     >>> display = ProximityDisplay.from_estimator(forest, X, y)
@@ -286,8 +286,7 @@ class OutlierDisplay:
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> import numpy as np
-    >>> from orfeon.inspection import outlier_scores
-    >>> from orfeon.inspection.neighbourhood_pictures import OutlierDisplay
+    >>> from orfeon.inspection import OutlierDisplay, outlier_scores
     >>> near = np.array([[1.0, 0.8, 0.7, 0.0], [0.8, 1.0, 0.9, 0.1],
     ...                  [0.7, 0.9, 1.0, 0.0], [0.0, 0.1, 0.0, 1.0]])
     >>> display = OutlierDisplay(outlier_scores(near)).plot()

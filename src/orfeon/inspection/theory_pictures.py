@@ -78,7 +78,7 @@ class CondorcetDisplay:
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> from orfeon.inspection.theory_pictures import CondorcetDisplay
+    >>> from orfeon.inspection import CondorcetDisplay
     >>> display = CondorcetDisplay.from_member_errors([0.3, 0.45], max_members=21)
     >>> list(display.lines_)
     ['30%', '45%']
@@ -299,7 +299,7 @@ class SwitchingTheoryDisplay:
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> from orfeon.inspection.theory_pictures import SwitchingTheoryDisplay
+    >>> from orfeon.inspection import SwitchingTheoryDisplay
     >>> display = SwitchingTheoryDisplay.from_rates([0.2, 0.4], max_members=101)
     >>> list(display.margin_lines_)
     [(0.2, 11), (0.2, 101), (0.4, 11), (0.4, 101)]

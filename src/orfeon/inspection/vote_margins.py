@@ -52,7 +52,7 @@ class Margins:
 
     Examples
     --------
-    >>> from orfeon.inspection.vote_margins import margins
+    >>> from orfeon.inspection import margins
     >>> votes = [["a", "a", "c"], ["a", "b", "c"], ["a", "a", "a"], ["b", "c", "b"]]
     >>> found = margins(votes, y=["a", "b", "c"])
     >>> found.margins, found.edges
@@ -132,7 +132,7 @@ class MarginDistribution:
 
     Examples
     --------
-    >>> from orfeon.inspection.vote_margins import margin_distribution
+    >>> from orfeon.inspection import margin_distribution
     >>> votes = [[0, 1], [0, 0], [0, 1], [1, 1]]
     >>> found = margin_distribution(votes, y=[0, 1], sizes=[1, 2, 4])
     >>> found.sizes, found.minimum
@@ -217,7 +217,7 @@ def margins(
     --------
     >>> from orfeon import AdaBoostClassifier, BaggingClassifier, CARTClassifier
     >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.inspection.vote_margins import margins
+    >>> from orfeon.inspection import margins
     >>> X, y = make_waveform(300, random_state=0)
     >>> tree = CARTClassifier(max_depth=3)
     >>> bag = BaggingClassifier(tree, n_estimators=100, random_state=0).fit(X, y)
@@ -262,7 +262,7 @@ def margin_distribution(
     --------
     >>> from orfeon import BaggingClassifier
     >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.inspection.vote_margins import margin_distribution
+    >>> from orfeon.inspection import margin_distribution
     >>> X, y = make_waveform(300, random_state=0)
     >>> bag = BaggingClassifier(n_estimators=200, random_state=0).fit(X, y)
     >>> found = margin_distribution(bag, X, y)

@@ -62,7 +62,7 @@ class EnsembleWalk:
 
     Examples
     --------
-    >>> from orfeon.inspection.walk import ensemble_walk
+    >>> from orfeon.inspection import ensemble_walk
     >>> votes = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 0, 0, 1]]
     >>> found = ensemble_walk(votes, y=[0, 0, 0, 0, 0], orders="orientation")
     >>> found.walks["orientation"][:, :2].round(2)
@@ -149,7 +149,7 @@ def ensemble_walk(
     --------
     >>> from orfeon import BaggingClassifier, CARTClassifier
     >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.inspection.walk import ensemble_walk
+    >>> from orfeon.inspection import ensemble_walk
     >>> X, y = make_waveform(300, random_state=0)
     >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0).fit(X, y)
     >>> found = ensemble_walk(bag, X, y)

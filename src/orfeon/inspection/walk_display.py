@@ -57,7 +57,7 @@ class EnsembleWalkDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import BaggingClassifier, CARTClassifier
     >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.inspection.walk_display import EnsembleWalkDisplay
+    >>> from orfeon.inspection import EnsembleWalkDisplay
     >>> X, y = make_waveform(300, random_state=0)
     >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0).fit(X, y)
     >>> display = EnsembleWalkDisplay.from_estimator(bag, X, y)

@@ -32,6 +32,19 @@ class ModelContent(NamedTuple):
         How a raw table becomes what the model takes, as it was given to :func:`save`.
     about : object
         Whatever else was saved with it, as plain JSON values.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from orfeon import StumpClassifier, save
+    >>> from orfeon.io import read_model
+    >>> stump = StumpClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.orfeon")
+    ...     save(stump, path, about={"data": "two points"})
+    ...     found = read_model(path)
+    >>> found.model, found.preparation, found.about
+    (StumpClassifier(), None, {'data': 'two points'})
     """
 
     model: Any

@@ -106,8 +106,8 @@ def error_distances(selection: Selection) -> tuple[Integers, float]:
 
     Examples
     --------
+    >>> from orfeon.ordering import read_selection
     >>> from orfeon.ordering.clustering import error_distances
-    >>> from orfeon.votes.selection import read_selection
     >>> distance, scale = error_distances(read_selection([[1, 1, 0], [1, 0, 1]], [0, 0, 0]))
     >>> distance / scale
     array([[0.33333333, 0.66666667],

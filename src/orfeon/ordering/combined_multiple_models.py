@@ -125,9 +125,8 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
 
     Examples
     --------
-    >>> from orfeon import C45Classifier
+    >>> from orfeon import C45Classifier, CombinedMultipleModels
     >>> from orfeon.datasets import make_twonorm
-    >>> from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
     >>> X, y = make_twonorm(300, random_state=0)
     >>> X_test, y_test = make_twonorm(2000, random_state=1)
     >>> model = CombinedMultipleModels(n_generated=5000, random_state=0).fit(X, y)

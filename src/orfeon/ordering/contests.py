@@ -49,8 +49,8 @@ class Contests:
 
     Examples
     --------
+    >>> from orfeon.ordering import read_selection
     >>> from orfeon.ordering.contests import find_contests
-    >>> from orfeon.votes.selection import read_selection
     >>> votes = [[0, 1, 1, 2], [0, 0, 1, 2], [0, 2, 1, 2]]
     >>> contests = find_contests(read_selection(votes, [0, 1, 1, 0]))
     >>> contests.signs.tolist(), contests.needed.tolist(), contests.round_sizes.tolist()
@@ -129,8 +129,8 @@ def find_contests(selection: Selection) -> Contests:
 
     Examples
     --------
+    >>> from orfeon.ordering import read_selection
     >>> from orfeon.ordering.contests import find_contests
-    >>> from orfeon.votes.selection import read_selection
     >>> contests = find_contests(read_selection([[0, 1], [1, -1]], [0, 1], no_vote=-1))
     >>> contests.signs.tolist(), contests.needed.tolist()
     ([[1, 1], [-1, 0]], [0, 1])

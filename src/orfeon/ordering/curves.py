@@ -68,8 +68,7 @@ def error_curve(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.ordering.curves import error_curve
-    >>> from orfeon.votes.selection import read_selection
+    >>> from orfeon.ordering import error_curve, read_selection
     >>> votes = [[0, 1, 1], [0, 0, 1], [1, 0, 1]]
     >>> error_curve(read_selection(votes, [0, 0, 1]), np.array([0, 1, 2])).round(2)
     array([0.33, 0.  , 0.  ])

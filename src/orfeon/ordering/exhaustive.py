@@ -59,7 +59,7 @@ class ExhaustiveSearch:
 
     Examples
     --------
-    >>> from orfeon.ordering.exhaustive import search_exhaustive
+    >>> from orfeon import search_exhaustive
     >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
     >>> search = search_exhaustive(votes, y=[0, 1, 1, 1, 1])
     >>> search.error_curve, search.n_optima
@@ -112,8 +112,7 @@ class ExhaustiveSearch:
 
         Examples
         --------
-        >>> from orfeon import order
-        >>> from orfeon.ordering.exhaustive import search_exhaustive
+        >>> from orfeon import order, search_exhaustive
         >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
         >>> y = [0, 1, 1, 1, 1]
         >>> greedy = order(votes, y=y, rule="reduce_error")
@@ -184,9 +183,8 @@ def search_exhaustive(
 
     Examples
     --------
-    >>> from orfeon import BaggingClassifier, CARTClassifier, order
+    >>> from orfeon import BaggingClassifier, CARTClassifier, order, search_exhaustive
     >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.ordering.exhaustive import search_exhaustive
     >>> X, y = make_waveform(300, random_state=0)
     >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 15, random_state=0).fit(X, y)
     >>> search_exhaustive(bag, X, y).error_curve[[0, 4, 9, 14]].round(3)

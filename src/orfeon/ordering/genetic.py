@@ -56,7 +56,7 @@ class GeneticHistory:
 
     Examples
     --------
-    >>> from orfeon.ordering.genetic import search_genetic
+    >>> from orfeon import search_genetic
     >>> votes, y = [[0, 0, 1], [0, 1, 0], [1, 0, 0]], [0, 0, 0]
     >>> search_genetic(votes, y=y, n_generations=3, random_state=0).history.best_error.round(2)
     array([0.33, 0.  , 0.  , 0.  ])
@@ -85,7 +85,7 @@ class GeneticSearch:
 
     Examples
     --------
-    >>> from orfeon.ordering.genetic import search_genetic
+    >>> from orfeon import search_genetic
     >>> votes, y = [[0, 0, 1], [0, 1, 0], [1, 0, 0]], [0, 0, 0]
     >>> search = search_genetic(votes, y=y, n_generations=10, random_state=0)
     >>> search.subset, search.error, search.fitness
@@ -174,9 +174,8 @@ def search_genetic(
 
     Examples
     --------
-    >>> from orfeon import BaggingClassifier, CARTClassifier
+    >>> from orfeon import BaggingClassifier, CARTClassifier, search_genetic
     >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.ordering.genetic import search_genetic
     >>> X, y = make_waveform(300, random_state=0)
     >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0).fit(X, y)
     >>> search = search_genetic(bag, X, y, n_generations=50, random_state=0)

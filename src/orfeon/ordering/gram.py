@@ -46,8 +46,7 @@ class CorrectnessGram:
 
     Examples
     --------
-    >>> from orfeon.ordering.gram import CorrectnessGram
-    >>> from orfeon.votes.selection import read_selection
+    >>> from orfeon.ordering import CorrectnessGram, read_selection
     >>> first = read_selection([[0, 1], [1, 1]], [0, 1])
     >>> second = read_selection([[0, 0, 1], [0, 1, 1]], [0, 1, 1])
     >>> gram = CorrectnessGram(2)

@@ -158,8 +158,8 @@ def decisions(selection: Selection) -> npt.NDArray[np.int64]:
 
     Examples
     --------
+    >>> from orfeon.ordering import read_selection
     >>> from orfeon.ordering.meta_tree import decisions
-    >>> from orfeon.votes.selection import read_selection
     >>> decisions(read_selection([[0, 1, 2], [0, 2, 1], [2, 2, 0]], [0, 1, 2]))
     array([0, 2, 0])
     """

@@ -112,7 +112,7 @@ def reference_direction(mean_correctness: Any) -> tuple[float, Floats]:
 
     Examples
     --------
-    >>> from orfeon.ordering.orientation import reference_direction
+    >>> from orfeon.ordering import reference_direction
     >>> factor, reference = reference_direction([1, 0.5, -0.5])
     >>> round(factor, 4), reference.round(4)
     (-0.6667, array([0.3333, 0.6667, 1.3333]))

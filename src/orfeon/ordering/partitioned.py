@@ -87,7 +87,7 @@ def prune_partitions(
 
     Examples
     --------
-    >>> from orfeon.ordering.partitioned import prune_partitions
+    >>> from orfeon.ordering import prune_partitions
     >>> small = prune_partitions(pasted, X, y, rule="orientation", keep="rule")  # doctest: +SKIP
     """
     found = order_partitions(
@@ -138,7 +138,7 @@ def order_partitions(
 
     Examples
     --------
-    >>> from orfeon.ordering.partitioned import order_partitions
+    >>> from orfeon.ordering import order_partitions
     >>> order_partitions(pasted, X, y).error_curve[-1]  # doctest: +SKIP
     """
     chosen = as_rule(rule, **options)

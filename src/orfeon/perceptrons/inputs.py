@@ -43,8 +43,9 @@ class Inputs:
     Examples
     --------
     >>> import numpy as np
+    >>> from orfeon import Schema
     >>> from orfeon.perceptrons.inputs import Inputs
-    >>> from orfeon.schema import Categories, Schema
+    >>> from orfeon.schema import Categories
     >>> X = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, 1.0]])
     >>> schema = Schema((None, ("no", "yes")))
     >>> inputs = Inputs.learn(X, schema, np.ones(3), standardize=True, divide=False)

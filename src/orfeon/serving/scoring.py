@@ -57,8 +57,8 @@ class Scoring:
     Examples
     --------
     >>> from orfeon import StumpClassifier
+    >>> from orfeon.serving import Limits
     >>> from orfeon.serving.bodies import read_head
-    >>> from orfeon.serving.limits import Limits
     >>> from orfeon.serving.scoring import Scoring
     >>> from orfeon.serving.served_model import ServedModel
     >>> served = ServedModel(StumpClassifier().fit([[0.0], [1.0]], ["no", "yes"]))

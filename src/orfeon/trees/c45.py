@@ -89,7 +89,7 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.trees.c45 import C45Classifier
+    >>> from orfeon import C45Classifier
     >>> X = np.array([["sunny", 70], ["sunny", 90], ["overcast", 75], ["rain", 80], ["sunny", None],
     ...               ["sunny", 85], ["overcast", 95], ["rain", 65]], dtype=object)
     >>> y = ["play", "stay", "play", "play", "stay", "stay", "play", "play"]

@@ -65,7 +65,7 @@ class Selection:
 
     Examples
     --------
-    >>> from orfeon.votes.selection import read_selection
+    >>> from orfeon.ordering import read_selection
     >>> selection = read_selection([["a", "b"], ["b", "b"]], ["a", "b"])
     >>> selection.said.tolist(), selection.right.tolist()
     ([[0, 1], [1, 1]], [[True, True], [False, True]])
@@ -203,7 +203,7 @@ def read_selection(
 
     Examples
     --------
-    >>> from orfeon.votes.selection import read_selection
+    >>> from orfeon.ordering import read_selection
     >>> read_selection([[-1, 1], [1, 1]], [-1, 1]).said.tolist()
     [[0, 1], [1, 1]]
     >>> read_selection([[-1, 1], [0, 1]], [0, 1], no_vote=-1).said.tolist()

@@ -71,7 +71,7 @@ class BiasVarianceIntervals:
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance.bootstrap import BiasVarianceIntervals
+    >>> from orfeon.inspection import BiasVarianceIntervals
     >>> found = BiasVarianceIntervals("breiman", {"bias": 0.1}, {"bias": 0.01}, 0.95, "both", 500)
     >>> low, high = found.interval("bias")
     >>> round(low, 4), round(high, 4)
@@ -151,7 +151,7 @@ def bias_variance_intervals(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.bootstrap import bias_variance_intervals
+    >>> from orfeon.inspection import bias_variance_intervals
     >>> said = np.random.default_rng(0).random((100, 200)) < 0.2  # wrong one time in five
     >>> found = bias_variance_intervals(
     ...     said, np.zeros(200, bool), unbiased=True, over="trainings", random_state=0
@@ -206,7 +206,7 @@ def bias_variance_difference(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.bootstrap import bias_variance_difference
+    >>> from orfeon.inspection import bias_variance_difference
     >>> drawn = np.random.default_rng(0).random((100, 200))
     >>> found = bias_variance_difference(
     ...     drawn < 0.2, drawn < 0.1, np.zeros(200, bool), unbiased=True, random_state=0

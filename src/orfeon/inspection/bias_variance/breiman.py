@@ -48,7 +48,7 @@ class BreimanBiasVariance(BiasVariance):
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance.breiman import breiman_decomposition
+    >>> from orfeon.inspection import breiman_decomposition
     >>> breiman_decomposition([[0, 1], [0, 0], [1, 0]], [0, 1]).is_biased
     array([False,  True])
     """
@@ -149,7 +149,7 @@ def breiman_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance.breiman import breiman_decomposition
+    >>> from orfeon.inspection import breiman_decomposition
     >>> said = [[0, 1, 1], [0, 0, 1], [1, 1, 1], [0, 1, 0]]
     >>> parts = breiman_decomposition(said, [0, 1, 0])
     >>> parts.point_bias, parts.point_variance

@@ -104,7 +104,7 @@ def bias_variance_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance.decomposition import bias_variance_decomposition
+    >>> from orfeon.inspection import bias_variance_decomposition
     >>> said = [[0, 1, 1], [0, 0, 1], [1, 1, 1], [0, 1, 0]]
     >>> for definition in ("kohavi_wolpert", "kong_dietterich", "breiman", "domingos"):
     ...     print(bias_variance_decomposition(said, [0, 1, 0], definition=definition))

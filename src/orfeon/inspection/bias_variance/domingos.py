@@ -62,7 +62,7 @@ class DomingosBiasVariance(BiasVariance):
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance.domingos import domingos_decomposition
+    >>> from orfeon.inspection import domingos_decomposition
     >>> parts = domingos_decomposition([[0, 1], [0, 0], [0, 0], [1, 0]], [0, 1])
     >>> parts.unbiased_variance, parts.biased_variance, parts.net_variance
     (0.125, 0.125, 0.0)
@@ -204,7 +204,7 @@ def domingos_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance.domingos import domingos_decomposition
+    >>> from orfeon.inspection import domingos_decomposition
     >>> said = [[0, 1, 1], [0, 0, 1], [1, 1, 1], [0, 1, 0]]
     >>> parts = domingos_decomposition(said, [0, 1, 0])
     >>> parts.point_bias, parts.gross_variance_at, parts.variance_factor

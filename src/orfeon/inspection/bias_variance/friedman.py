@@ -59,7 +59,7 @@ class FriedmanBiasVariance:
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance.friedman import friedman_decomposition
+    >>> from orfeon.inspection import friedman_decomposition
     >>> parts = friedman_decomposition([[0.7, 0.2], [0.4, 0.4]], posterior=[[0.3, 0.7], [1, 0]])
     >>> parts.boundary_error, parts.boundary_bias.round(2)
     (array([0.5, 0. ]), array([-0.05, -0.2 ]))
@@ -144,7 +144,7 @@ def friedman_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance.friedman import friedman_decomposition
+    >>> from orfeon.inspection import friedman_decomposition
     >>> parts = friedman_decomposition([[0.7, 0.2], [0.4, 0.4]], posterior=[[0.3, 0.7], [1, 0]])
     >>> print(parts)
     error 0.2500 = reducible 0.1000 + noise 0.1500 (friedman, 2 trainings); of the estimate:

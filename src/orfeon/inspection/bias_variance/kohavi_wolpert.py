@@ -102,7 +102,7 @@ def kohavi_wolpert_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance.kohavi_wolpert import kohavi_wolpert_decomposition
+    >>> from orfeon.inspection import kohavi_wolpert_decomposition
     >>> said = [[0, 1, 1], [0, 0, 1], [1, 1, 1], [0, 1, 1]]
     >>> parts = kohavi_wolpert_decomposition(said, [0, 1, 0])
     >>> parts.point_bias, parts.point_variance

@@ -99,7 +99,7 @@ def kong_dietterich_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance.kong_dietterich import kong_dietterich_decomposition
+    >>> from orfeon.inspection import kong_dietterich_decomposition
     >>> said = [[0, 1, 1], [0, 0, 1], [1, 1, 1], [0, 1, 0]]
     >>> parts = kong_dietterich_decomposition(said, [0, 1, 0])
     >>> parts.point_bias, parts.point_variance

@@ -116,7 +116,7 @@ class BiasVariance:
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance.kohavi_wolpert import kohavi_wolpert_decomposition
+    >>> from orfeon.inspection import kohavi_wolpert_decomposition
     >>> parts = kohavi_wolpert_decomposition([[0, 1], [0, 0], [1, 1], [0, 1]], [0, 1])
     >>> print(parts)
     error 0.2500 = bias 0.0625 + variance 0.1875 + noise 0.0000 (kohavi_wolpert, 4 trainings)

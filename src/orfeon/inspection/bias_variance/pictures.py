@@ -95,7 +95,7 @@ class BiasVarianceDisplay:
     >>> matplotlib.use("agg")
     >>> from orfeon import BaggingClassifier, CARTClassifier
     >>> from orfeon.datasets import TwoNorm
-    >>> from orfeon.inspection.bias_variance.pictures import BiasVarianceDisplay
+    >>> from orfeon.inspection import BiasVarianceDisplay
     >>> display = BiasVarianceDisplay.from_estimators(
     ...     {"one tree": CARTClassifier(), "bagging": BaggingClassifier(n_estimators=11)},
     ...     TwoNorm(), definition="breiman", n_test=200, n_repetitions=20, random_state=0,

@@ -72,7 +72,7 @@ class ResampledPredictions:
     --------
     >>> from orfeon import CARTClassifier
     >>> from orfeon.datasets import TwoNorm
-    >>> from orfeon.inspection.bias_variance.resampled_predictions import resample_predictions
+    >>> from orfeon.inspection import resample_predictions
     >>> found = resample_predictions(
     ...     CARTClassifier(), TwoNorm(), n_test=200, n_repetitions=20, random_state=0
     ... )
@@ -275,7 +275,7 @@ def resample_predictions(
     --------
     >>> from orfeon import BaggingClassifier, CARTClassifier
     >>> from orfeon.datasets import TwoNorm
-    >>> from orfeon.inspection.bias_variance.resampled_predictions import resample_predictions
+    >>> from orfeon.inspection import resample_predictions
     >>> for estimator in (CARTClassifier(), BaggingClassifier(n_estimators=25)):
     ...     found = resample_predictions(
     ...         estimator, TwoNorm(), n_test=200, n_repetitions=30, random_state=0

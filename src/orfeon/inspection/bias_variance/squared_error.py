@@ -176,7 +176,7 @@ def squared_error_decomposition(
 
     Examples
     --------
-    >>> from orfeon.inspection.bias_variance.squared_error import squared_error_decomposition
+    >>> from orfeon.inspection import squared_error_decomposition
     >>> parts = squared_error_decomposition([[1.0, 5.0], [3.0, 5.0]], [2.0, 4.0])
     >>> print(parts)
     error 1.0000 = bias 0.5000 + variance 0.5000 + noise 0.0000 (squared_error, 2 trainings)

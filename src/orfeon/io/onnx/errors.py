@@ -23,7 +23,7 @@ class NoOnnxFormError(UserError):
 
     Examples
     --------
-    >>> from orfeon.io.onnx.errors import NoOnnxFormError
+    >>> from orfeon.io.onnx import NoOnnxFormError
     >>> raise NoOnnxFormError("StackingClassifier", "its members are any models", "export each")
     Traceback (most recent call last):
     ...

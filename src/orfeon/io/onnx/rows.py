@@ -31,8 +31,8 @@ def input_names(schema: Schema) -> list[str]:
 
     Examples
     --------
+    >>> from orfeon import Schema
     >>> from orfeon.io.onnx.rows import input_names
-    >>> from orfeon.schema import Schema
     >>> input_names(Schema.ordered(3)), input_names(Schema((None, ("a", "b")), ("size", "kind")))
     (['X'], ['size', 'kind'])
     """
@@ -71,8 +71,8 @@ def decoded_inputs(schema: Schema, encoded: npt.NDArray[np.float64]) -> dict[str
     Examples
     --------
     >>> import numpy as np
+    >>> from orfeon import Schema
     >>> from orfeon.io.onnx.rows import decoded_inputs
-    >>> from orfeon.schema import Schema
     >>> schema = Schema((None, ("a", "b")), ("size", "kind"))
     >>> decoded_inputs(schema, np.array([[1.5, 1.0], [2.5, np.nan]]))["kind"].tolist()
     [['b'], ['']]
@@ -115,9 +115,9 @@ def add_rows(graph: Graph, schema: Schema, *, in_single_precision: bool = False)
 
     Examples
     --------
+    >>> from orfeon import Schema
     >>> from orfeon.io.onnx.graph import Graph
     >>> from orfeon.io.onnx.rows import add_rows
-    >>> from orfeon.schema import Schema
     >>> add_rows(Graph(), Schema.ordered(3))
     'X'
     """
