@@ -244,6 +244,7 @@ class Forest:
         if self._is_quick(X):
             route.apply_ordered(*self._words(), self.tree_start, kernel_view(X), leaves)
         else:
+            self._check_codes(X)
             route.apply_general(
                 self.attribute, self.threshold, self.first_child, self.missing, *self._tests(),  # type: ignore[call-arg]
                 self.tree_start, kernel_view(X), leaves,
@@ -255,12 +256,32 @@ class Forest:
         self._check_rows(X)
         return self._is_plain and not np.isnan(X).any()
 
+    @cached_property
+    def _categorical(self) -> tuple[Integers, Integers]:
+        """The categorical attributes, and how many categories each has."""
+        where = np.flatnonzero(self.n_categories)
+        return where, self.n_categories[where]
+
     def _check_rows(self, X: Floats) -> None:
         """Refuse rows that a kernel would read beyond."""
         if X.ndim != 2 or X.shape[1] != self.n_attributes or X.dtype != np.float64:
             raise ValueError(
                 f"X has shape {X.shape} and dtype {X.dtype}; encoded rows of {self.n_attributes} "
                 "attributes in float64 are expected."
+            )
+
+    def _check_codes(self, X: Floats) -> None:
+        """Refuse category codes that lead beyond a branch table."""
+        if not len(self.branches):
+            return
+        where, many = self._categorical
+        codes = X.take(where, axis=1)
+        beyond = (codes < 0) | (codes >= many)  # NaN, which is missing, is neither
+        if np.count_nonzero(beyond):
+            row, place = np.argwhere(beyond)[0]
+            raise ValueError(
+                f"X[{row}, {where[place]}] is {codes[row, place]}; this attribute has "
+                f"{many[place]} categories, and codes from 0 on or NaN are expected."
             )
 
     def apply(self, X: Floats) -> npt.NDArray[np.int64]:
@@ -320,6 +341,7 @@ class Forest:
         self._check_rows(X)
         out = np.empty((len(self), len(X), self.value.shape[1]))
         if self._may_part(X):
+            self._check_codes(X)
             shares = self._shares()
             weight = self.weights()
             X = kernel_view(X)
@@ -391,6 +413,7 @@ class Forest:
         ndarray of shape (n_trees, n_rows)
             Class codes.
         """
+        self._check_classes()
         if self._may_part(X):
             supports = self.supports(X)
             at = self.apply(X).T + self.tree_start[:-1, None]
@@ -401,6 +424,11 @@ class Forest:
         leaves = self._leaves(X)
         at = leaves.T.astype(np.int64) + self.tree_start[:-1, None]
         return np.asarray(self.label[at])
+
+    def _check_classes(self) -> None:
+        """Refuse to let trees vote that know no classes: there are no labels to be read."""
+        if self.n_classes == 0:
+            raise ValueError("the trees of this forest say numbers; only those of classes vote.")
 
     def count_votes(self, X: Floats) -> Integers:
         """How many trees vote for each class.
@@ -415,6 +443,7 @@ class Forest:
         ndarray of shape (n_rows, n_classes)
             Vote counts.
         """
+        self._check_classes()
         counts = np.zeros((len(X), self.n_classes), np.int64)
         if self._may_part(X):
             for votes in self.votes(X):
@@ -443,6 +472,7 @@ class Forest:
         ndarray of shape (n_rows, n_classes)
             Sums.
         """
+        self._check_classes()
         if np.shape(weights) != (len(self),):
             raise ValueError(
                 f"weights has shape {np.shape(weights)}; there are {len(self)} trees, one weight "

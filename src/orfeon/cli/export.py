@@ -11,7 +11,7 @@ import numpy as np
 from orfeon.cli import options as types
 from orfeon.cli.output import print_json, print_table, say
 from orfeon.cli.parser import command_parser
-from orfeon.cli.saved_models import SavedModel, read_saved
+from orfeon.cli.saved_models import SavedModel, add_foreign_option, read_saved
 from orfeon.cli.tables import read_pieces
 from orfeon.errors import UserError
 from orfeon.wording import size_text, some_of
@@ -38,8 +38,8 @@ orfeon export model.orfeon votes.onnx --outputs label,votes --missing never
 """
 
 
-#: ONNX's word for strings, and the input of a model of numbers.
-STRING, MATRIX = 8, "X"
+#: ONNX's word for strings.
+STRING = 8
 
 
 def add_parser(subparsers: Any) -> None:
@@ -71,6 +71,7 @@ def add_parser(subparsers: Any) -> None:
         "--check", metavar="DATA", help="rows to compare on: a file or the name of a data set"
     )
     parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    add_foreign_option(parser)
     types.add_output_options(parser)
 
 
@@ -88,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
         The exit code.
     """
     types.check_output(options.output, force=options.force)
-    saved = read_saved(options.model)
+    saved = read_saved(options.model, foreign=options.foreign)
     exported = _exported(saved, options)
     content = exported.SerializeToString()
     checked = None
@@ -152,6 +153,8 @@ def _words(saved: SavedModel) -> set[str]:
 
 def _inputs(saved: SavedModel, exported: Any) -> list[dict[str, str]]:
     """The inputs: name, what a runtime calls their type, and what they hold."""
+    from orfeon.io.onnx.rows import MATRIX
+
     holds = _what_attributes_hold(saved)
     made = []
     for one in exported.graph.input:

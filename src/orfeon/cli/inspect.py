@@ -11,7 +11,7 @@ from typing import Any
 from orfeon.cli.options import add_output_options, count
 from orfeon.cli.output import plain_value, print_facts, print_json, print_table
 from orfeon.cli.parser import command_parser
-from orfeon.cli.saved_models import error_text, read_saved, refuse_pickles
+from orfeon.cli.saved_models import add_foreign_option, error_text, read_saved, refuse_pickles
 from orfeon.cli.words import printable
 from orfeon.errors import UserError
 from orfeon.wording import duration_text, size_text
@@ -63,6 +63,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--rows", type=count, metavar="N", help="of a data file: look at a random sample of N rows"
     )
+    add_foreign_option(parser)
     add_output_options(parser, progress=False)
 
 
@@ -85,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
     if kind == "data":
         facts, show = _data_facts(options.what, options.target, options.rows), _show_data
     elif kind == "a model":
-        facts, show = _model_facts(Path(options.what).expanduser()), _show_model
+        facts, show = _model_facts(Path(options.what).expanduser(), options.foreign), _show_model
     elif kind == "a store":
         facts, show = _store_facts(options.what), _show_store
     else:
@@ -133,12 +134,15 @@ def kind_of(what: str) -> str:
 
 
 def _is_model(path: Path) -> bool:
-    import zipfile
+    from orfeon.io.directory import read_directory
+    from orfeon.io.errors import ModelFileError
 
-    if not zipfile.is_zipfile(path):
+    try:
+        with path.open("rb") as file:
+            listed, _ = read_directory(file, path.stat().st_size)
+    except ModelFileError:  # some other zip, or none
         return False
-    with zipfile.ZipFile(path) as archive:
-        return "model.json" in archive.namelist()
+    return any(member.name == "model.json" for member in listed)
 
 
 def _inspectable(folder: Path) -> str:
@@ -149,11 +153,9 @@ def _inspectable(folder: Path) -> str:
 # -- models ----------------------------------------------------------------------------------------
 
 
-def _model_facts(path: Path) -> dict[str, Any]:
-    from orfeon.io import describe
-
-    saved = read_saved(path)
-    inside = describe(path)
+def _model_facts(path: Path, foreign: bool) -> dict[str, Any]:
+    saved = read_saved(path, foreign=foreign)
+    inside = saved.described()
     preparation = inside.pop("preparation", None)
     columns = [] if saved.preparation is None else list(saved.preparation.columns)
     return {

@@ -13,7 +13,7 @@ from orfeon.cli.live import LiveDisplay
 from orfeon.cli.output import print_json, say
 from orfeon.cli.parser import command_parser
 from orfeon.cli.prediction_files import FORMATS, format_of, open_predictions
-from orfeon.cli.saved_models import SavedModel, read_saved
+from orfeon.cli.saved_models import SavedModel, add_foreign_option, read_saved
 from orfeon.cli.tables import read_pieces
 from orfeon.errors import UserError
 from orfeon.wording import duration_text, nearest_names
@@ -67,6 +67,7 @@ def add_parser(subparsers: Any) -> None:
         "--format", choices=FORMATS, help="default: by the name of FILE; csv on standard output"
     )
     parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    add_foreign_option(parser)
     types.add_output_options(parser)
 
 
@@ -92,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
             "--json needs a file for the predictions: name it with -o; or take --format jsonl, "
             "a JSON object a line."
         )
-    saved = read_saved(options.model)
+    saved = read_saved(options.model, foreign=options.foreign)
     _check_asked(saved, options.proba)
     start = time.perf_counter()
     n_rows = 0
@@ -182,8 +183,13 @@ def predictions_of(
     if identifier is not None:
         columns[identifier] = _identifier(frame, identifier)
     X = saved.attributes(frame)
-    predicted = saved.model.predict(X)
-    probabilities = saved.model.predict_proba(X) if proba else None
+    try:
+        predicted = saved.model.predict(X)
+        probabilities = saved.model.predict_proba(X) if proba else None
+    except UserError:
+        raise
+    except ValueError as error:
+        raise UserError(f"{saved.path.name} refuses these rows: {error}") from error
     columns["prediction"] = predicted
     if probabilities is not None:
         for j, label in enumerate(saved.model.classes_):

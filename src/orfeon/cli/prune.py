@@ -11,7 +11,13 @@ from orfeon.cli import options as types
 from orfeon.cli.live import LiveDisplay
 from orfeon.cli.output import print_json, print_table, say
 from orfeon.cli.parser import command_parser
-from orfeon.cli.saved_models import SavedModel, error_text, errors_of, read_saved
+from orfeon.cli.saved_models import (
+    SavedModel,
+    add_foreign_option,
+    error_text,
+    errors_of,
+    read_saved,
+)
 from orfeon.cli.tables import read_table
 from orfeon.errors import UserError
 from orfeon.wording import duration_text, nearest_names, size_text
@@ -86,6 +92,7 @@ def add_parser(subparsers: Any) -> None:
         "--target", metavar="COL", help="only for models that do not know what they predict"
     )
     parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    add_foreign_option(parser)
     types.add_output_options(parser)
 
 
@@ -106,8 +113,9 @@ def run(options: argparse.Namespace) -> int:
     from orfeon.io import describe
 
     types.check_output(options.output, force=options.force)
-    saved = read_saved(options.model)
-    _check_members(saved)
+    saved = read_saved(options.model, foreign=options.foreign)
+    inside = saved.described()
+    _check_members(saved.path, inside)
     rule = _rule(options.rule, saved)
     X, y = _labelled(saved, options.data, options.target)
     with LiveDisplay("pruning", quiet=options.quiet) as display:
@@ -123,10 +131,10 @@ def run(options: argparse.Namespace) -> int:
         display.advance(1)
         test = None if options.test is None else _labelled(saved, options.test, options.target)
         figures = {
-            name: _measured(model, path, describe(path), saved.task, (X, y), test)
-            for name, model, path in (
-                ("before", saved.model, saved.path),
-                ("after", smaller, options.output),
+            name: _measured(model, facts, saved.task, (X, y), test)
+            for name, model, facts in (
+                ("before", saved.model, inside),
+                ("after", smaller, describe(options.output, foreign=options.foreign)),
             )
         }
         display.advance(1)
@@ -134,14 +142,11 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _check_members(saved: SavedModel) -> None:
+def _check_members(path: Path, inside: dict[str, Any]) -> None:
     """Refuse a single tree before any data is read."""
-    from orfeon.io import describe
-
-    inside = describe(saved.path)
     if inside.get("n_members") is None and inside.get("n_trees") == 1:
         raise UserError(
-            f"{saved.path} cannot be pruned: a single tree has no members to leave out."
+            f"{path} cannot be pruned: a single tree has no members to leave out."
         )
 
 
@@ -184,14 +189,14 @@ def _about(saved: SavedModel, rule: str, options: argparse.Namespace) -> dict[st
 
 
 def _measured(
-    model: Any, path: Path, inside: dict[str, Any], task: str, data: Any, test: Any
+    model: Any, inside: dict[str, Any], task: str, data: Any, test: Any
 ) -> dict[str, Any]:
     """What a model weighs, how wrong it is and how fast."""
     X, y = data
     found: dict[str, Any] = {
         "members": inside.get("n_members"),
         "nodes": inside.get("n_nodes"),
-        "bytes": path.stat().st_size,
+        "bytes": inside["file_bytes"],
         "selection": errors_of(task, y, model.predict(X)),
         "seconds_per_1000_rows": _speed(model, X if test is None else test[0]),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,12 +28,21 @@ class SavedModel:
         How a table becomes what the model takes; None for a model saved from Python without one.
     about : dict
         What else was saved with it.
+    parts : Parts, optional
+        All that was read.
     """
 
     path: Path
     model: Any
     preparation: Any
     about: dict[str, Any]
+    parts: Any = None
+
+    def described(self) -> dict[str, Any]:
+        """What ``orfeon.io.describe()`` tells of the file, without reading it again."""
+        from orfeon.io.description import describe_parts
+
+        return describe_parts(self.parts, self.path)
 
     @property
     def task(self) -> str:
@@ -135,13 +145,38 @@ def refuse_pickles(path: Path) -> None:
         )
 
 
-def read_saved(path: Path) -> SavedModel:
+def add_foreign_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--foreign``, which all commands that read a model have.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+
+    Examples
+    --------
+    >>> import argparse
+    >>> from orfeon.cli.saved_models import add_foreign_option
+    >>> parser = argparse.ArgumentParser()
+    >>> add_foreign_option(parser)
+    >>> parser.parse_args([])
+    Namespace(foreign=False)
+    """
+    parser.add_argument(
+        "--foreign", action="store_true",
+        help="take a model with parts of other packages that skops saved, whose contents are not "
+        "checked: only from people you trust",
+    )  # fmt: skip
+
+
+def read_saved(path: Path, *, foreign: bool = False) -> SavedModel:
     """Read a model file.
 
     Parameters
     ----------
     path : pathlib.Path
         The file.
+    foreign : bool, default=False
+        Whether estimators of other packages that skops saved may be in it.
 
     Returns
     -------
@@ -157,21 +192,21 @@ def read_saved(path: Path) -> SavedModel:
     ...     read_saved(path).task
     'classification'
     """
-    from orfeon.io import read_model
+    from orfeon.io.errors import ForeignPartsError
+    from orfeon.io.model_file import read_parts
+    from orfeon.study.preparation.saved import read_preparation
 
     refuse_pickles(path)
-    model, plain, about = read_model(path)
-    preparation = None
-    if plain is not None:
-        from orfeon.study.preparation import Preparation
-
-        try:
-            preparation = Preparation.from_dict(plain)
-        except UserError as error:
-            raise UserError(f"{path}: {error}") from error
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise UserError(f"{path}: its preparation of tables cannot be read.") from error
-    return SavedModel(path, model, preparation, dict(about) if isinstance(about, Mapping) else {})
+    try:
+        parts = read_parts(path, foreign=foreign)
+    except ForeignPartsError as error:
+        raise UserError(
+            f"{path} holds an estimator of another package, which skops saved. What is in it is "
+            "not checked: if you trust whoever made the file, give --foreign."
+        ) from error
+    model, plain, about = parts.saved
+    told = dict(about) if isinstance(about, Mapping) else {}
+    return SavedModel(path, model, read_preparation(plain, path), told, parts)
 
 
 def errors_of(task: str, y: Any, predicted: Any) -> dict[str, float]:

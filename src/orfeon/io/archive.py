@@ -164,7 +164,7 @@ def open_archive(path: str, *, memory_map: bool = False) -> Iterator[Archive]:
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
     except ModelFileError as error:
-        raise ModelFileError(f"{path} cannot be loaded: {error}") from error
+        raise type(error)(f"{path} cannot be loaded: {error}") from error
 
 
 def _at_once(path: str, flags: int) -> int:

@@ -146,6 +146,8 @@ class Shape(NamedTuple):
             raise ModelFileError(f"an array of shape {self.shape} cannot be: {error}") from error
         if self.dtype.kind == "U":
             _check_characters(array)
+        if self.dtype.kind == "b":
+            _check_truth(array)
         if not array.dtype.isnative and self.dtype != NODE:
             return array.astype(array.dtype.newbyteorder("="))
         return array if array.flags.aligned else array.copy(order=self.order)
@@ -182,6 +184,12 @@ def _check_characters(array: npt.NDArray[Any]) -> None:
     flat = np.ascontiguousarray(array).reshape(-1)
     if flat.size and flat.view("<u4").max() > sys.maxunicode:
         raise ModelFileError("an array of texts holds what is no character.")
+
+
+def _check_truth(array: npt.NDArray[Any]) -> None:
+    """Refuse bytes that are neither False nor True: NumPy counts on there being none."""
+    if array.size and array.view(np.uint8).max() > 1:
+        raise ModelFileError("an array of truth values holds what is neither False nor True.")
 
 
 def entries_of(array: npt.NDArray[Any], shape: Shape) -> memoryview:

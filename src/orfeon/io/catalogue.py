@@ -56,6 +56,9 @@ class Entry:
         Whether it has parameters besides.
     attribute : str, optional
         Its name in the module, where that is another.
+    only_in : str, optional
+        The one attribute of other objects that may hold it, where that is not any: what is asked
+        without further checks must be where it was checked.
     """
 
     name: str
@@ -70,6 +73,7 @@ class Entry:
     put_together: Callable[[Fields], Any] | None = None
     is_estimator: bool = False
     attribute: str = ""
+    only_in: str | None = None
 
     @functools.cached_property
     def kind(self) -> type[Any]:

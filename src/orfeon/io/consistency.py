@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 
 from orfeon.forest import Forest
+from orfeon.io.kinds import is_key
 from orfeon.kernels.route import ALL_BRANCHES
+from orfeon.members import EstimatorMembers
 from orfeon.schema import MAX_CATEGORIES, Schema
+from orfeon.trees.base import BaseTree
 
 Fields = dict[str, Any]
 
@@ -58,6 +61,7 @@ def check_schema(fields: Fields) -> None:
     for categories in fields["categories"]:
         if categories is not None:
             _require(len(categories) <= MAX_CATEGORIES, "an attribute has too many categories.")
+            _require(all(map(is_key, categories)), "a category is an integer that is too large.")
             different = {(isinstance(one, bool), one) for one in categories}
             _require(len(different) == len(categories), "categories must be different.")
 
@@ -187,6 +191,7 @@ def check_estimator(fields: Fields) -> None:
     """What a fitted estimator knows of its table, classes and members is one story."""
     _check_classes(fields)
     _check_table(fields)
+    _check_voters(fields)
     _check_members(fields)
     _check_perceptrons(fields)
 
@@ -203,6 +208,11 @@ def _check_members(fields: Fields) -> None:
     if "members_" not in fields:
         return
     n_members = len(fields["members_"])
+    if "estimator_" in fields:
+        # Rows are encoded for trees only: what the base learner is says whether they are.
+        has_trees = any(isinstance(one, Forest) for one in _voters_of(fields))
+        is_tree = isinstance(fields["estimator_"], BaseTree)
+        _require(has_trees == is_tree, "members_ must be trees just when estimator_ is one.")
     if "member_weights_" in fields:
         weights = fields["member_weights_"]
         _require(len(weights) == n_members, "member_weights_ must have one entry a member.")
@@ -243,24 +253,31 @@ def _check_classes(fields: Fields) -> None:
 
 def _check_table(fields: Fields) -> None:
     schema: Schema | None = fields.get("schema_")
+    forests = [one for one in _voters_of(fields) if isinstance(one, Forest)]
     if schema is None:
-        _require(not [*_forests_of(fields)], "its trees need a schema_.")
+        _require(not forests, "its trees need a schema_.")
         return
     _require(
         schema.n_attributes == fields.get("n_features_in_"),
         "schema_ must have as many attributes as n_features_in_.",
     )
-    n_classes = fields.get("n_classes_")
-    for forest in _forests_of(fields):
+    for forest in forests:
         _require(
             np.array_equal(forest.n_categories, schema.n_categories),
             "its trees must be those of the attributes of schema_.",
         )
-        if n_classes is not None:
-            allowed = (n_classes, 0, 2) if _is_coded(fields) else (n_classes, 0)
-            _require(forest.n_classes in allowed, "its trees must know classes_.")
-        else:
-            _require(forest.n_classes == 0, "its trees must say numbers.")
+
+
+def _check_voters(fields: Fields) -> None:
+    """Members know the classes; only those of regressors and of gradient boosting say numbers."""
+    if "n_classes_" in fields and "_model" not in fields:
+        allowed, what = {fields["n_classes_"]}, "its members must know classes_."
+        if _is_coded(fields):
+            allowed.add(2)
+    else:
+        allowed, what = {0}, "its members must say numbers."
+    for one in _voters_of(fields):
+        _require(one.n_classes in allowed, what)
 
 
 def _is_coded(fields: Fields) -> bool:
@@ -269,12 +286,12 @@ def _is_coded(fields: Fields) -> bool:
     return weights is not None and weights.ndim == 2
 
 
-def _forests_of(fields: Fields) -> Iterator[Forest]:
-    """Forests that rows of the table are sent through."""
+def _voters_of(fields: Fields) -> Iterator[Any]:
+    """Forests, and estimators of other kinds, that rows of the table are sent through."""
     for name in ("members_", "forest_", "_model"):
         whole: Any = fields.get(name)
         inner = _WITHIN.get(type(whole).__name__)
         held = whole if inner is None else getattr(whole, inner)
         for one in held if isinstance(held, list) else [held]:
-            if isinstance(one, Forest):
+            if isinstance(one, Forest | EstimatorMembers):
                 yield one

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from orfeon.io import limits, randomness
 from orfeon.io.arrays import read_small_array
-from orfeon.io.catalogue import entry_named
+from orfeon.io.catalogue import Entry, entry_named
 from orfeon.io.errors import ModelFileError
+from orfeon.io.kinds import are_keys
 
 #: Kinds of numbers that may be parameters.
 _TYPES = {
@@ -50,6 +51,8 @@ class Decoder:
     ) -> None:
         self._free = limits.MAX_USES * n_bytes + limits.FREE_USES
         self._nesting: list[int] = []
+        self._entries: list[Entry] = []
+        self._field = "model"
         self._deepest = 0
         self._held: dict[str, list[Any]] = {"object": [], "array": arrays, "foreign": foreign}
         self._makers: dict[str, Callable[[Any, int], Any]] = {
@@ -67,7 +70,7 @@ class Decoder:
             "inline": lambda given, depth: read_small_array(given),
             "objects": self._objects,
             "strings": self._strings,
-            "random": lambda given, depth: randomness.random_from(self.decode(given, depth)),
+            "random": lambda given, depth: randomness.random_from(self.decode(given, depth + 1)),
         }
 
     def read_objects(self, written: Any) -> list[Any]:
@@ -92,11 +95,15 @@ class Decoder:
             if type(one["fields"]) is not dict:
                 raise ModelFileError(f"the fields of a {entry.name} must be named.")
             self._deepest = 0
-            fields = {name: self.decode(value) for name, value in one["fields"].items()}
+            fields = {}
+            for self._field, value in one["fields"].items():
+                fields[self._field] = self.decode(value)
             if self._deepest >= limits.MAX_NESTING:
                 raise ModelFileError(f"objects are more than {limits.MAX_NESTING} deep.")
             self._nesting.append(self._deepest + 1)
+            self._entries.append(entry)
             self._held["object"].append(entry.build(fields))
+        self._field = "model"
         return self._held["object"]
 
     def decode(self, written: Any, depth: int = 0) -> Any:
@@ -136,13 +143,16 @@ class Decoder:
             return self._reference(name, given)
         if name not in self._makers:
             raise ModelFileError(f"a value of the form {name[:40]!r} is not known.")
-        return self._makers[name](given, depth + 1)
+        return self._makers[name](given, depth)
 
     def _reference(self, name: str, at: Any) -> Any:
         held = self._held[name]
         if type(at) is not int or not 0 <= at < len(held):
             raise ModelFileError(f"{name} {str(at)[:40]} is not there, or comes later.")
         if name == "object":
+            entry = self._entries[at]
+            if entry.only_in not in (None, self._field):
+                raise ModelFileError(f"a {entry.name} must be the {entry.only_in} of an estimator.")
             self._deepest = max(self._deepest, self._nesting[at])
         elif name == "array":
             self._free -= held[at].nbytes
@@ -156,13 +166,17 @@ class Decoder:
         return [self.decode(item, depth + 1) for item in given]
 
     def _pairs(self, given: Any, depth: int) -> list[tuple[Any, Any]]:
-        pairs = self._items(given, depth)
-        if any(type(pair) is not list or len(pair) != 2 for pair in pairs):
+        if type(given) is not list or any(type(one) is not list or len(one) != 2 for one in given):
             raise ModelFileError("the items of a dict must be pairs.")
-        return [(key, value) for key, value in pairs]
+        return [(self.decode(key, depth + 1), self.decode(one, depth + 1)) for key, one in given]
 
     @staticmethod
     def _hashed(kind: type[Any], items: list[Any]) -> Any:
+        if not are_keys([key for key, _ in items] if kind is dict else items):
+            raise ModelFileError(
+                f"a {kind.__name__} of more than {limits.MAX_ODD_KEYS} items may hold texts and "
+                "usual numbers only."
+            )
         try:
             made = kind(items)
         except TypeError as error:

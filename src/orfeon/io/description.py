@@ -18,13 +18,15 @@ from orfeon.io.model_file import Parts, Path, read_parts
 _MOST = 8
 
 
-def describe(path: Path) -> dict[str, Any]:
+def describe(path: Path, *, foreign: bool = True) -> dict[str, Any]:
     """Tell what is inside a model file, in plain values.
 
     Parameters
     ----------
     path : str or path
         The file. It is read and checked as :func:`orfeon.load` does.
+    foreign : bool, default=True
+        As in :func:`orfeon.load`.
 
     Returns
     -------
@@ -46,7 +48,24 @@ def describe(path: Path) -> dict[str, Any]:
     >>> inside["model"], inside["n_features"], inside["classes"], inside["n_trees"]
     ('StumpClassifier', 1, ['no', 'yes'], 1)
     """
-    parts = read_parts(path, memory_map=True)
+    return describe_parts(read_parts(path, memory_map=True, foreign=foreign), path)
+
+
+def describe_parts(parts: Parts, path: Path) -> dict[str, Any]:
+    """Tell what is inside a model file that was read, as :func:`describe` does.
+
+    Parameters
+    ----------
+    parts : Parts
+        What was read.
+    path : str or path
+        The file, for messages.
+
+    Returns
+    -------
+    dict
+        Plain values by name.
+    """
     try:
         return _described(parts)
     except Exception as error:  # whatever a forged file leads to that is consistent for all that

@@ -38,6 +38,11 @@ def write_document(content: dict[str, Any]) -> bytes:
     rest = text[1:].encode("ascii")
     digest = hashlib.sha256(rest).hexdigest()
     front = f'{{"format":"{FORMAT}","version":{limits.VERSION},"digest":"{digest}",'.encode()
+    if _n_brackets(rest) >= limits.MAX_CONTAINERS:  # the document is a dict itself
+        raise ModelFileError(
+            f"the model cannot be saved: its description has more than {limits.MAX_CONTAINERS} "
+            "lists and dicts, or brackets in texts."
+        )
     if len(front) + len(rest) > limits.MAX_DOCUMENT:
         raise ModelFileError(
             f"the model cannot be saved: its description has {len(rest) >> 20} MiB; at most "
@@ -74,7 +79,7 @@ def read_document(data: memoryview) -> dict[str, Any]:
     if version < 1 or hashlib.sha256(rest).hexdigest().encode() != found[2]:
         raise ModelFileError("its description is not as it was written (the digest differs).")
     text = b"{" + bytes(rest)
-    if text.count(b"[") + text.count(b"{") > limits.MAX_CONTAINERS:
+    if _n_brackets(text) > limits.MAX_CONTAINERS:
         raise ModelFileError("its description has too many lists and dicts.")
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
@@ -90,6 +95,11 @@ def read_document(data: memoryview) -> dict[str, Any]:
     return content
 
 
+def _n_brackets(text: bytes) -> int:
+    """How many lists and dicts there are in some JSON, at most: brackets in texts count, too."""
+    return text.count(b"[") + text.count(b"{")
+
+
 def _refuse_constant(word: str) -> None:
     raise ValueError(f"{word} is no JSON")
 
@@ -98,13 +108,19 @@ def _check_plain(value: Any, name: str) -> None:
     """Refuse what :func:`plain_json` would not have given: those who read it need not look."""
     layer = [value]
     for _ in range(limits.MAX_DEPTH + 1):
-        if any(type(one) is float and not math.isfinite(one) for one in layer):
+        if any(_is_too_large(one) for one in layer):
             raise ModelFileError(f"its {name} has a number that is too large.")
         held = [one.values() if type(one) is dict else one for one in layer if _is_container(one)]
         layer = [one for inner in held for one in inner]
         if not layer:
             return
     raise ModelFileError(f"its {name} has containers more than {limits.MAX_DEPTH} deep.")
+
+
+def _is_too_large(value: Any) -> bool:
+    if type(value) is int:
+        return value.bit_length() > limits.MAX_INTEGER_BITS
+    return type(value) is float and not math.isfinite(value)
 
 
 def _is_container(value: Any) -> bool:
@@ -140,15 +156,20 @@ def plain_json(value: Any, name: str, *, depth: int = 0) -> Any:
     orfeon.io.errors.ModelFileError: about['when'] is of type object; about may hold None, booleans,
     numbers, texts, lists and dicts of them.
     """
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
     if value is None or isinstance(value, bool | str):
         return str(value) if isinstance(value, str) else value
     if isinstance(value, int):
+        if _is_too_large(int(value)):
+            raise ModelFileError(
+                f"{name} has an integer of {value.bit_length()} bits; at most "
+                f"{limits.MAX_INTEGER_BITS} may be."
+            )
         return int(value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
-    if depth < limits.MAX_DEPTH and isinstance(value, list | tuple | np.ndarray):
+    if depth < limits.MAX_DEPTH and isinstance(value, list | tuple):
         return [plain_json(one, f"{name}[{at}]", depth=depth + 1) for at, one in enumerate(value)]
     if depth < limits.MAX_DEPTH and isinstance(value, dict):
         for key in value:

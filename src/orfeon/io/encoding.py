@@ -18,6 +18,7 @@ from orfeon.io import limits, randomness
 from orfeon.io.arrays import is_plain, small_array, strings_of
 from orfeon.io.catalogue import entry_of
 from orfeon.io.errors import ModelFileError
+from orfeon.io.kinds import are_keys
 
 
 class Encoder:
@@ -31,6 +32,8 @@ class Encoder:
         Arrays that become members of their own.
     foreign : list of bytes
         Estimators of other packages, as these write them.
+    n_bytes_used : int
+        Bytes of the arrays, each as often as objects hold it.
 
     Examples
     --------
@@ -47,6 +50,7 @@ class Encoder:
         self.objects: list[dict[str, Any]] = []
         self.arrays: list[npt.NDArray[Any]] = []
         self.foreign: list[bytes] = []
+        self.n_bytes_used = 0
         self._known: dict[int, dict[str, int]] = {}
         self._alive: list[Any] = []  # ids are those of living things only
         self._open: set[int] = set()
@@ -104,6 +108,11 @@ class Encoder:
         return value
 
     def _container(self, value: Any, depth: int) -> Any:
+        if not isinstance(value, list | tuple) and not are_keys(value):
+            raise self._refusal(
+                f"holds a {type(value).__name__} of more than {limits.MAX_ODD_KEYS} items that are "
+                "neither texts nor usual numbers"
+            )
         if isinstance(value, dict):
             name = "bunch" if type(value) is not dict else "dict"
             pairs = [
@@ -121,6 +130,8 @@ class Encoder:
         return array
 
     def _array(self, array: npt.NDArray[Any], depth: int) -> Any:
+        if type(array) not in (np.ndarray, np.memmap):  # masks, for one, would be lost
+            raise self._refusal(f"holds a {type(array).__name__}, which model files do not know")
         array = np.asarray(array)  # a memory map becomes part of the file as any array
         if array.dtype.kind in "OT":
             items = [self.encode(item, depth + 1) for item in strings_of(array)]
@@ -132,6 +143,7 @@ class Encoder:
         if id(array) not in self._known:
             self._remember(array, "array", len(self.arrays))
             self.arrays.append(array)
+        self.n_bytes_used += array.nbytes
         return self._known[id(array)]
 
     def _remember(self, thing: Any, name: str, at: int) -> None:

@@ -16,3 +16,14 @@ class ModelFileError(UserError):
     ...
     orfeon.io.errors.ModelFileError: no_such_model.orfeon cannot be read: No such file or directory.
     """
+
+
+class ForeignPartsError(ModelFileError):
+    """A file holds estimators of other packages, saved by skops, and these were not asked for.
+
+    Examples
+    --------
+    >>> from orfeon.io.errors import ForeignPartsError, ModelFileError
+    >>> issubclass(ForeignPartsError, ModelFileError)
+    True
+    """

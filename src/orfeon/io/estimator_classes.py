@@ -78,7 +78,7 @@ _KINDS: dict[str, Kind] = {
     "cross_validation_": part("CrossValidation"),
     "ended_": text,
     "energy_curve_": array("f8", 1, 2),
-    "ensemble_": anything,
+    "ensemble_": estimator,
     "error_curve_": array("f8", 1, 2),
     "errors_": _CURVE,
     "estimator_": either(none, estimator),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from orfeon.io import limits
 
 Numbers = str | np.dtype[Any] | tuple[str, ...]
 
@@ -137,11 +139,29 @@ def either(*kinds: Kind) -> Kind:
     return Kind(words, lambda v: any(kind.holds(v) for kind in kinds))
 
 
+def is_key(value: Any) -> bool:
+    """Whether a value finds its place in a set at once, whoever chose the values there.
+
+    The hashes of texts are secret, and few machine numbers share one. Those of larger integers, of
+    tuples and of complex numbers can be chosen to be all the same.
+    """
+    if type(value) is int:
+        return value.bit_length() <= limits.MAX_KEY_BITS
+    if isinstance(value, np.generic):
+        return value.dtype.kind in "biufSUmM"
+    return value is None or isinstance(value, str | bool | float)
+
+
+def are_keys(values: Collection[Any]) -> bool:
+    """Whether values are few, or all find their places in a set at once."""
+    return len(values) <= limits.MAX_ODD_KEYS or all(map(is_key, values))
+
+
 def _is_labels(value: Any) -> bool:
     if type(value) is not np.ndarray or value.ndim != 1 or not len(value):
         return False
     if value.dtype == object:
-        return all(isinstance(label, str | bool | int | float | np.generic) for label in value)
+        return all(label is not None and is_key(label) for label in value)
     return value.dtype.kind in "biufSUmMT"
 
 

@@ -9,8 +9,8 @@ VERSION = 1
 MAX_MEMBERS = 100_000
 #: Bytes of the directory of the zip.
 MAX_DIRECTORY = 32 * 2**20
-#: Bytes of the JSON document, and lists and dicts in it: an empty one takes two bytes there and
-#: seventy in memory.
+#: Bytes of the JSON document, and lists and dicts in it (brackets in texts count): an empty one
+#: takes two bytes there and seventy in memory.
 MAX_DOCUMENT = 64 * 2**20
 MAX_CONTAINERS = 4_000_000
 #: Objects of all classes.
@@ -29,6 +29,10 @@ MAX_LENGTH = 2**40
 MAX_CHARACTERS = 2**20
 #: Bits of an integer; seeds have 128.
 MAX_INTEGER_BITS = 4096
+#: Bits of an integer in a set, as a key or as a class: Python gives few of these the same hash.
+MAX_KEY_BITS = 64
+#: Items of a set or dict whose hashes a forger can choose; each is compared with those before it.
+MAX_ODD_KEYS = 1000
 #: Arrays up to this many bytes are in the document itself.
 SMALL_ARRAY = 512
 #: Bytes that sparse tables of foreign estimators may have, which skops compresses.

@@ -16,7 +16,7 @@ from orfeon.io.arrays import Shape, entries_of
 from orfeon.io.decoding import Decoder
 from orfeon.io.document import NAME, plain_json, read_document, write_document
 from orfeon.io.encoding import Encoder
-from orfeon.io.errors import ModelFileError
+from orfeon.io.errors import ForeignPartsError, ModelFileError
 
 Path = str | os.PathLike[str]
 
@@ -117,8 +117,7 @@ def written(model: Any, preparation: Any = None, about: Any = None) -> tuple[byt
     root = encoder.encode(model)
     shapes = [Shape.of(array) for array in encoder.arrays]
     entries = [entries_of(*pair) for pair in zip(encoder.arrays, shapes, strict=True)]
-    if len(shapes) + len(encoder.foreign) >= limits.MAX_MEMBERS:
-        raise ModelFileError(f"the model cannot be saved: it has {len(shapes)} arrays.")
+    _check_limits(encoder)
     if hasattr(preparation, "to_dict"):
         preparation = preparation.to_dict()
     content = {
@@ -139,6 +138,21 @@ def written(model: Any, preparation: Any = None, about: Any = None) -> tuple[byt
     ]
     members += [Member(_foreign_name(at), [data]) for at, data in enumerate(encoder.foreign)]
     return write_document(content), members
+
+
+def _check_limits(encoder: Encoder) -> None:
+    """Refuse to write what would not be read."""
+    n_members = len(encoder.arrays) + len(encoder.foreign)
+    held = sum(array.nbytes for array in encoder.arrays)
+    what = ""
+    if n_members >= limits.MAX_MEMBERS:
+        what = f"it has {n_members} arrays and foreign estimators"
+    elif len(encoder.objects) > limits.MAX_OBJECTS:
+        what = f"it has {len(encoder.objects)} objects"
+    elif encoder.n_bytes_used > limits.MAX_USES * held + limits.FREE_USES:
+        what = "too many of its objects share its arrays"
+    if what:
+        raise ModelFileError(f"the model cannot be saved: {what}.")
 
 
 def load(path: Path, *, memory_map: bool = False, foreign: bool = True) -> Any:
@@ -206,8 +220,7 @@ def read_model(path: Path, *, memory_map: bool = False, foreign: bool = True) ->
     >>> model, preparation, about
     (CARTRegressor(), None, {'error': 0.25})
     """
-    content, objects, _ = read_parts(path, memory_map=memory_map, foreign=foreign)
-    return ModelContent(objects[-1], content["preparation"], content["about"])
+    return read_parts(path, memory_map=memory_map, foreign=foreign).saved
 
 
 class Parts(NamedTuple):
@@ -226,6 +239,11 @@ class Parts(NamedTuple):
     content: dict[str, Any]
     objects: list[Any]
     n_bytes: int
+
+    @property
+    def saved(self) -> ModelContent:
+        """What was given to :func:`save`."""
+        return ModelContent(self.objects[-1], self.content["preparation"], self.content["about"])
 
 
 def read_parts(path: Path, *, memory_map: bool = False, foreign: bool = True) -> Parts:
@@ -246,7 +264,7 @@ def read_parts(path: Path, *, memory_map: bool = False, foreign: bool = True) ->
     with open_archive(os.fspath(path), memory_map=memory_map) as archive:
         content = read_document(archive.contents(NAME))
         if content["foreign"] and not foreign:
-            raise ModelFileError("it holds an estimator saved by skops; foreign=True takes it.")
+            raise ForeignPartsError("it holds an estimator saved by skops; foreign=True takes it.")
         decoder = Decoder(
             _read_arrays(archive, content), _read_foreign(archive, content), archive.n_bytes
         )
@@ -263,10 +281,9 @@ def read_parts(path: Path, *, memory_map: bool = False, foreign: bool = True) ->
 
 
 def _is_model(model: Any) -> bool:
-    """Whether it is an estimator, or predicts as a forest does."""
-    return not isinstance(model, type) and any(
-        hasattr(model, method) for method in ("get_params", "predict")
-    )
+    """Whether it is an estimator, or one of our own things that predict, such as a forest."""
+    is_ours = type(model).__module__.startswith("orfeon.") and hasattr(model, "predict")
+    return not isinstance(model, type) and (is_ours or hasattr(model, "get_params"))
 
 
 def _read_arrays(archive: Archive, content: dict[str, Any]) -> list[npt.NDArray[Any]]:

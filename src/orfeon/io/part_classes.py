@@ -9,7 +9,6 @@ from orfeon.io import consistency, rule_classes
 from orfeon.io.catalogue import Entry, Fields
 from orfeon.io.kinds import (
     Kind,
-    anything,
     array,
     dictionary,
     each,
@@ -84,7 +83,7 @@ _PARTS: Parts = {
     "EstimatorMembers": (
         "orfeon.members",
         {
-            "estimators": every(list, anything, at_least=1),
+            "estimators": every(list, estimator, at_least=1),
             "n_classes": whole(0),
             "attributes": either(none, every(list, _INDICES)),
         },

@@ -12,6 +12,7 @@ from orfeon.io import scikit_learn_forests as forests
 from orfeon.io import scikit_learn_trees as trees
 from orfeon.io.catalogue import Entry, Fields
 from orfeon.io.kinds import Kind, anything, whole
+from orfeon.io.scikit_learn_checks import checks_of
 
 #: Functions that follow from other attributes, and what belongs to the process.
 _LEFT_OUT = frozenset({"f_", "_metadata_request", "_skl_callbacks"})
@@ -103,19 +104,6 @@ def _interpolate(regression: Any) -> None:
         regression._build_f(regression.X_thresholds_, regression.y_thresholds_)
 
 
-def _check_tree(fields: Fields) -> None:
-    """A tree is asked without further checks: it must be one of as many attributes."""
-    if "tree_" in fields and fields["tree_"].n_features != fields.get("n_features_in_"):
-        raise ValueError("tree_ must be of n_features_in_ attributes.")
-
-
-def _check_forest(fields: Fields) -> None:
-    """The trees of a forest are asked without further checks, too."""
-    for tree in fields.get("estimators_", ()):
-        if tree.n_features_in_ != fields.get("n_features_in_"):
-            raise ValueError("estimators_ must be of n_features_in_ attributes.")
-
-
 def _packed_state(ensemble: Any) -> Fields:
     """The attributes of an ensemble, its trees end to end where they are alike."""
     kept = {name: value for name, value in vars(ensemble).items() if name not in _LEFT_OUT}
@@ -135,12 +123,10 @@ def entries() -> Iterator[Entry]:
         names = f"{fitted} {_NAMES}".split()
         kinds: dict[str, Kind] = dict.fromkeys(names, anything)
         kinds["n_features_in_"] = whole(1)
-        check = None
         if "tree_" in kinds:
-            kinds["tree_"], check = trees.TREE, _check_tree
+            kinds["tree_"] = trees.TREE
         if fitted.startswith(_FOREST):
             kinds["estimators_"] = forests.MEMBERS
-            check = _check_forest
         yield Entry(
             f"sklearn.{name}",
             home,
@@ -148,7 +134,7 @@ def entries() -> Iterator[Entry]:
             kinds,
             optional=frozenset(names),
             left_out=_LEFT_OUT,
-            check=check,
+            check=checks_of(name, names),
             take_apart=_packed_state if "estimators_" in kinds else None,
             finish=_FINISH.get(name),
             is_estimator=True,

@@ -55,6 +55,7 @@ def entry() -> Entry:
         check=check_trees,
         take_apart=take_apart,
         put_together=put_together,
+        only_in="estimators_",
     )
 
 
@@ -146,6 +147,8 @@ def check_trees(fields: Fields) -> None:
         raise ValueError("there must be a seed for each tree.")
     if getattr(fields["first"], "n_features_in_", None) != fields["n_features"]:
         raise ValueError("trees must be of n_features_in_ attributes.")
+    if getattr(fields["first"], "n_outputs_", None) != len(fields["n_classes"]):
+        raise ValueError("trees must be of n_outputs_ targets.")
     trees.check_nodes(fields, start)
 
 

@@ -64,6 +64,7 @@ def entry() -> Entry:
         take_apart=take_apart,
         put_together=put_together,
         attribute="Tree",
+        only_in="tree_",
     )
 
 

@@ -24,6 +24,7 @@ from orfeon.serving.columns import (
     WordInput,
 )
 from orfeon.study.preparation import Preparation
+from orfeon.study.preparation.saved import read_preparation
 from orfeon.tabular import TabularEstimator
 
 #: Rows on which the quick way is compared with the model's own before anything is answered.
@@ -344,17 +345,15 @@ def load_served(
     >>> served.name, served.classes, served.is_quick
     ('stump.orfeon', ['no', 'yes'], True)
     """
-    from orfeon.io import describe, read_model
+    from orfeon.io.description import describe_parts
+    from orfeon.io.model_file import read_parts
 
     name = Path(path).name
-    model, plain, _ = read_model(path, memory_map=memory_map, foreign=False)
-    preparation = None
-    if plain is not None:
-        try:
-            preparation = Preparation.from_dict(plain)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise UserError(f"{name}: its preparation of tables cannot be read.") from error
-    facts = {key: value for key, value in describe(path).items() if key != "preparation"}
+    # Read once: what is told is of the model that answers, whatever becomes of the file.
+    parts = read_parts(path, memory_map=memory_map, foreign=False)
+    model, plain, _ = parts.saved
+    preparation = read_preparation(plain, name)
+    facts = {key: told for key, told in describe_parts(parts, path).items() if key != "preparation"}
     return ServedModel(model, preparation, early_decision=early_decision, name=name, facts=facts)
 
 

@@ -319,8 +319,8 @@ def _weighted_shares(asking: Asking, forest: Forest, weights: Floats) -> str:
     shares = graph.add("Div", votes, column_sums(graph, votes, n_classes))
     level = levelled(graph, shares, _TIED)
     again = graph.add("Div", level, column_sums(graph, level, n_classes))
-    differs = graph.add("Cast", graph.add("Equal", level, shares), to=INT64)
-    untouched = graph.add("ReduceMin", differs, graph.constant(np.array([1])), keepdims=1)
+    equal = graph.add("Cast", graph.add("Equal", level, shares), to=INT64)
+    untouched = graph.add("ReduceMin", equal, graph.constant(np.array([1])), keepdims=1)
     same = graph.add("Equal", untouched, graph.constant(np.array(1)))
     return _concluded(asking, graph.add("Where", same, level, again), n_classes)
 

@@ -84,9 +84,12 @@ def to_onnx(
     them, count as missing. Truth values are 0 and 1.
 
     Sums are added up tree after tree, as the model itself does, so that votes, sums and labels are
-    equal to the last bit, whatever the runtime does in parallel. Only the logistic function, the
-    softmax and the hyperbolic tangent, by which some boosters make probabilities of their sums,
-    are the runtime's own; these may differ in the last digits.
+    equal to the last bit, whatever the runtime does in parallel. The logistic function and the
+    softmax, by which gradient boosting makes probabilities of its sums, are the runtime's own:
+    these probabilities may differ in the last digits, the labels do not. An
+    :class:`orfeon.AdaBoostPairwiseClassifier` of three classes or more decides by sums of
+    hyperbolic tangents, which are the runtime's own, too: its probabilities may differ in the last
+    digits, and its label where two classes are that close.
 
     Unlike the model, the file does not refuse infinite numbers; they are compared as they are.
 
@@ -204,6 +207,11 @@ def _only_step(pipeline: Pipeline) -> Any:
     steps = [(name, step) for name, step in pipeline.steps if step not in (None, "passthrough")]
     if len(steps) == 1:
         return steps[0][1]
+    if not steps:
+        raise NoOnnxFormError(
+            "a Pipeline without an estimator", "there is nothing in it that predicts",
+            "export a pipeline whose last step is a model, or the model itself",
+        )  # fmt: skip
     name, step = steps[0]
     raise NoOnnxFormError(
         f"a Pipeline with the step {name!r}, {type(step).__name__},",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -170,9 +171,29 @@ def _code(graph: Graph, column: str, categories: Categories, name: str) -> str:
             "its categories are both truth values and numbers, which are the same to a tensor",
             "make all of them words and train again",
         )
-    keys = np.array(categories, dtype=object if are_words == {True} else np.float64)
+    are_text = are_words == {True}
+    keys = np.array(categories, dtype=object) if are_text else _numbers(categories, name)
     return graph.add(
         "LabelEncoder", column, domain=ML, keys_tensor=keys,
         values_tensor=np.arange(len(categories), dtype=np.float64),
         default_tensor=np.array([np.nan]),
     )  # fmt: skip
+
+def _numbers(categories: tuple[Any, ...], name: str) -> npt.NDArray[np.float64]:
+    """Categories that are numbers as doubles, which only have integers up to 2^53 one by one."""
+    keys = [_as_double(category) for category in categories]
+    if any(key != category for key, category in zip(keys, categories, strict=True)):
+        raise NoOnnxFormError(
+            f"the attribute {name!r}",
+            "some of its categories are integers that are no doubles, and the input holds doubles",
+            "make all of them words and train again",
+        )
+    return np.array(keys)
+
+
+def _as_double(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+

@@ -1,0 +1,181 @@
+"""Attributes of scikit-learn's estimators that must go together.
+
+It reads most of them through NumPy, which looks where an index leads. Checked is what it does not
+look at: indices that compiled code follows, and sizes by which memory is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Fields = dict[str, Any]
+Check = Callable[[Fields], None]
+
+
+def _require(condition: Any, what: str) -> None:
+    if not condition:
+        raise ValueError(what)
+
+
+def checks_of(name: str, fitted: list[str]) -> Check:
+    """What is checked of an estimator.
+
+    Parameters
+    ----------
+    name : str
+        Its class.
+    fitted : list of str
+        The attributes that fitting sets.
+
+    Returns
+    -------
+    callable
+        Raises ValueError when attributes do not go together.
+    """
+    found: list[Check] = [check for one, check in _OF_ATTRIBUTES.items() if one in fitted]
+    found += [_OF_CLASSES[name]] if name in _OF_CLASSES else []
+
+    def check(fields: Fields) -> None:
+        for one in found:
+            one(fields)
+
+    return check
+
+
+# -- trees, which are asked without further checks -------------------------------------------------
+
+
+def _check_tree(fields: Fields) -> None:
+    if "tree_" in fields:
+        tree = fields["tree_"]
+        is_wide = tree.n_features == fields.get("n_features_in_")
+        _require(is_wide, "tree_ must be of n_features_in_ attributes.")
+        _require(tree.n_outputs == fields.get("n_outputs_"), "tree_ must be of n_outputs_ targets.")
+
+
+def _check_forest(fields: Fields) -> None:
+    for tree in fields.get("estimators_", ()):
+        is_wide = tree.n_features_in_ == fields.get("n_features_in_")
+        _require(is_wide, "estimators_ must be of n_features_in_ attributes.")
+        is_same = tree.n_outputs_ == fields.get("n_outputs_")
+        _require(is_same, "estimators_ must be of n_outputs_ targets.")
+
+
+# -- classes ---------------------------------------------------------------------------------------
+
+
+def _classes_of(fields: Fields) -> list[npt.NDArray[Any]]:
+    """The classes of each target."""
+    classes = fields.get("classes_")
+    each = classes if isinstance(classes, list) else [classes]
+    are_arrays = all(type(one) is np.ndarray and one.ndim == 1 for one in each)
+    _require(are_arrays, "classes_ must be an array, or one for each target.")
+    return each
+
+
+def _check_classes(fields: Fields) -> None:
+    """Answers take as much memory as n_classes_ says."""
+    if "n_classes_" in fields:
+        many = [int(n) for n in np.atleast_1d(fields["n_classes_"])]
+        is_same = many == [len(one) for one in _classes_of(fields)]
+        _require(is_same, "n_classes_ must be that of classes_.")
+
+
+def _check_dummy_classifier(fields: Fields) -> None:
+    if fields.get("_strategy") == "constant":
+        said, each = np.ravel(fields["constant"]).tolist(), _classes_of(fields)
+        are_known = len(said) == len(each) and all(
+            one in classes.tolist() for one, classes in zip(said, each, strict=True)
+        )
+        _require(are_known, "constant must be one of classes_.")
+
+
+def _check_dummy_regressor(fields: Fields) -> None:
+    if "n_outputs_" in fields:
+        constant = fields.get("constant_")
+        is_array = type(constant) is np.ndarray and constant.size == fields["n_outputs_"]
+        _require(is_array, "constant_ must be a number for each target.")
+
+
+def _check_voting_classifier(fields: Fields) -> None:
+    """Votes are counted in as much memory as the greatest of them says."""
+    for member in fields.get("estimators_", ()):
+        known = np.asarray(member.classes_)
+        are_codes = known.dtype.kind in "iu" and known.size and known.min() >= 0
+        n_classes = len(fields["le_"].classes_)
+        _require(are_codes and known.max() < n_classes, "estimators_ must say codes of classes_.")
+
+
+# -- encoders --------------------------------------------------------------------------------------
+
+
+def _check_one_hot(fields: Fields) -> None:
+    """Columns are numbered by sums of these, and written without a look at how many there are."""
+    if not {"categories_", "_n_features_outs"} & set(fields):
+        return
+    categories, widths = fields["categories_"], []
+    is_long = isinstance(categories, list) and len(categories) == fields.get("n_features_in_")
+    _require(is_long, "categories_ must be those of n_features_in_ attributes.")
+    infrequent = _infrequent(fields, len(categories))
+    dropped = fields["_drop_idx_after_grouping"]
+    is_array = type(dropped) is np.ndarray and dropped.shape == (len(categories),)
+    _require(dropped is None or is_array, "one category of each attribute may be dropped.")
+    for at, (known, (rare, mapping)) in enumerate(zip(categories, infrequent, strict=True)):
+        _check_categories(known)
+        width = len(known)
+        if rare is not None:
+            _check_mapping(rare, mapping, len(known))
+            width -= len(rare) - 1
+        if dropped is not None and dropped[at] is not None:
+            is_index = isinstance(dropped[at], int | np.integer) and 0 <= dropped[at] < width
+            _require(is_index, "a category is dropped that is not.")
+            width -= 1
+        widths.append(width)
+    _require(fields["_n_features_outs"] == widths, "_n_features_outs must be that of categories_.")
+
+
+def _check_categories(known: Any) -> None:
+    """A value is looked up by halving where it is no text: beyond the last it would be a new one."""
+    _require(type(known) is np.ndarray and known.ndim == 1, "categories_ must be arrays.")
+    if known.dtype.kind not in "OUS":
+        numbers = known[:-1] if len(known) and known[-1] != known[-1] else known  # NaN is the last
+        _require((numbers[1:] > numbers[:-1]).all(), "categories_ must be sorted.")
+
+
+def _infrequent(fields: Fields, n_attributes: int) -> Iterator[tuple[Any, Any]]:
+    """The categories of each attribute that are gathered, and what becomes of all of them."""
+    if not fields["_infrequent_enabled"]:
+        return iter([(None, None)] * n_attributes)
+    both = fields["_infrequent_indices"], fields["_default_to_infrequent_mappings"]
+    return zip(*both, strict=True)
+
+
+def _check_mapping(rare: Any, mapping: Any, n_categories: int) -> None:
+    """Categories that are gathered come last, after the others in their order."""
+    for one in (rare, mapping):
+        is_array = type(one) is np.ndarray and one.ndim == 1 and one.dtype.kind == "i"
+        _require(is_array, "infrequent categories must be given by arrays of indices.")
+    is_rare = np.zeros(n_categories, bool)
+    _require(len(rare) and rare.min() >= 0, "an infrequent category is not.")
+    is_rare[rare] = True
+    _require(is_rare.sum() == len(rare), "infrequent categories must be different.")
+    expected = np.where(is_rare, n_categories - len(rare), np.cumsum(~is_rare) - 1)
+    _require(np.array_equal(mapping, expected), "infrequent categories must come last.")
+
+
+#: Checks of all that have an attribute, and of single classes.
+_OF_ATTRIBUTES: dict[str, Check] = {"n_classes_": _check_classes, "tree_": _check_tree}
+_OF_CLASSES: dict[str, Check] = {
+    "DummyClassifier": _check_dummy_classifier,
+    "DummyRegressor": _check_dummy_regressor,
+    "ExtraTreesClassifier": _check_forest,
+    "ExtraTreesRegressor": _check_forest,
+    "OneHotEncoder": _check_one_hot,
+    "RandomForestClassifier": _check_forest,
+    "RandomForestRegressor": _check_forest,
+    "VotingClassifier": _check_voting_classifier,
+}
