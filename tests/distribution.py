@@ -46,7 +46,9 @@ def build(folder: Path, *, isolated: bool = False, root: Path = ROOT) -> Built:
     else:
         command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
         command += ["-t", "sdist", "-t", "wheel"]
-    subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
     (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
     return Built(wheel, sdist)
 

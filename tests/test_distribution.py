@@ -54,6 +54,12 @@ def of_git(*patterns):
     return {name for name in done.stdout.split("\0") if name and (ROOT / name).exists()}
 
 
+def test_a_build_that_fails_says_why(tmp_path):
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "odd name"\nversion = "1"\n')
+    with pytest.raises(SystemExit, match=r"(?s)hatchling build .* failed:.*name"):
+        build(tmp_path / "dist", root=tmp_path)
+
+
 def test_the_wheel_holds_every_file_of_the_package(in_wheel):
     sources = {name.removeprefix("src/") for name in of_git("src")}
     assert len(sources) > 300

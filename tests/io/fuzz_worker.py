@@ -131,6 +131,23 @@ def fate(path: Path, of: Specimen, *, is_damage: bool, number: int = 0) -> str:
 
 
 def ask(content: Any, rows: Any) -> str:
+    """Ask a model about its own rows, and about some that nobody trained with."""
+    said = _ask(content, rows)
+    if said == "asked":
+        _ask(content, far_rows(rows))
+    return said
+
+
+def far_rows(rows: Any) -> Any:
+    """Rows of large numbers, whose sums are none, and of numbers where codes would be."""
+    far = np.resize(rows, (5, rows.shape[1]))
+    far[0], far[1], far[2] = 1e308, -1e308, 1e12
+    far[3] = np.where(np.arange(rows.shape[1]) % 2, 1e308, -1e308)
+    far[4, ::2] = -1.0
+    return far
+
+
+def _ask(content: Any, rows: Any) -> str:
     """Ask a model whatever it has an answer for: it may refuse, but not read beyond an array."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

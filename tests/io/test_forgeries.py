@@ -74,7 +74,9 @@ def refuse(forged: Opened, folder: Any, message: str) -> None:
 def as_numbers(fields: dict[str, Any]) -> None:
     """Let the trees of a forest say numbers, as those of a regression do."""
     n_nodes = len(read_small_array(fields["missing"]["inline"]))
-    fields.update(n_classes=0, label=inline(np.zeros(0, "i4")), value=inline(np.zeros((n_nodes, 1))))
+    fields.update(
+        n_classes=0, label=inline(np.zeros(0, "i4")), value=inline(np.zeros((n_nodes, 1)))
+    )
 
 
 @pytest.mark.parametrize(

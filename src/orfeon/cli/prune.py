@@ -145,9 +145,7 @@ def run(options: argparse.Namespace) -> int:
 def _check_members(path: Path, inside: dict[str, Any]) -> None:
     """Refuse a single tree before any data is read."""
     if inside.get("n_members") is None and inside.get("n_trees") == 1:
-        raise UserError(
-            f"{path} cannot be pruned: a single tree has no members to leave out."
-        )
+        raise UserError(f"{path} cannot be pruned: a single tree has no members to leave out.")
 
 
 def _rule(given: str | None, saved: SavedModel) -> str:

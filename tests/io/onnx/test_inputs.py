@@ -187,6 +187,21 @@ def test_categories_of_two_kinds_are_refused(column, why):
         to_onnx(model)
 
 
+@pytest.mark.parametrize("column", [[2**53, 2**53 + 1], [2**53 + 1, 3]])
+def test_categories_that_are_no_doubles_are_refused(column):
+    """As doubles 2^53 and 2^53 + 1 are one category."""
+    X = np.array([column * 10, np.arange(20.0)], dtype=object).T
+    model = orfeon.CARTClassifier(categorical_features=[0]).fit(X, [0, 1] * 10)
+    with pytest.raises(NoOnnxFormError, match=r"'x0' has no ONNX form: .*integers that are no"):
+        to_onnx(model)
+
+
+def test_categories_that_are_doubles_are_told_apart():
+    X = np.array([[2**53, 2**53 + 2] * 10, np.arange(20.0)], dtype=object).T
+    model = orfeon.CARTClassifier(categorical_features=[0]).fit(X, [0, 1] * 10)
+    assert run(to_onnx(model), X.astype(np.float64))["label"].tolist() == [0, 1] * 10
+
+
 @pytest.mark.parametrize("name", ["", "/size"])
 def test_names_that_no_input_may_have_are_refused(name):
     frame = pd.DataFrame({name: np.arange(10.0), "kind": ["a", "b"] * 5})

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.io.onnx.running import run
 
@@ -81,6 +81,11 @@ def test_steps_before_a_model_are_refused_and_its_last_step_is_not():
     assert np.array_equal(said["label"], pipeline.predict(X))
     alone = make_pipeline("passthrough", orfeon.CARTClassifier()).fit(X, Y)
     assert np.array_equal(run(to_onnx(alone), X)["label"], alone.predict(X))
+
+
+def test_a_pipeline_without_an_estimator_is_refused():
+    with pytest.raises(NoOnnxFormError, match="a Pipeline without an estimator has no ONNX form"):
+        to_onnx(Pipeline([("nothing", "passthrough")]))
 
 
 def test_a_forest_with_categories_does_not_know_their_names():

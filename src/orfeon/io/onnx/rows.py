@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -179,9 +178,10 @@ def _code(graph: Graph, column: str, categories: Categories, name: str) -> str:
         default_tensor=np.array([np.nan]),
     )  # fmt: skip
 
+
 def _numbers(categories: tuple[Any, ...], name: str) -> npt.NDArray[np.float64]:
     """Categories that are numbers as doubles, which only have integers up to 2^53 one by one."""
-    keys = [_as_double(category) for category in categories]
+    keys = [float(category) for category in categories]
     if any(key != category for key, category in zip(keys, categories, strict=True)):
         raise NoOnnxFormError(
             f"the attribute {name!r}",
@@ -189,11 +189,3 @@ def _numbers(categories: tuple[Any, ...], name: str) -> npt.NDArray[np.float64]:
             "make all of them words and train again",
         )
     return np.array(keys)
-
-
-def _as_double(number: Any) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf
-
