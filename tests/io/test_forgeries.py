@@ -107,6 +107,13 @@ def test_members_of_other_classes_are_refused(tmp_path):
     refuse(forged, tmp_path, "its members must know classes_")
 
 
+def test_a_pool_of_other_classes_is_refused(tmp_path):
+    model = orfeon.PoolBoostClassifier(n_estimators=2, random_state=0).fit(X, LABELS)
+    forged = forge(model, tmp_path)
+    fields_of(forged, "StumpPool")["n_classes"] = 2**40
+    refuse(forged, tmp_path, "_pool must be of classes_")
+
+
 def test_trees_that_say_numbers_do_not_vote():
     forest = orfeon.CARTRegressor().fit(X, LABELS).forest_
     asked: list[Callable[[], Any]] = [

@@ -14,9 +14,7 @@ import numpy as np
 from orfeon.forest import Forest
 from orfeon.io.kinds import is_key
 from orfeon.kernels.route import ALL_BRANCHES
-from orfeon.members import EstimatorMembers
 from orfeon.schema import MAX_CATEGORIES, Schema
-from orfeon.trees.base import BaseTree
 
 Fields = dict[str, Any]
 
@@ -208,18 +206,34 @@ def _check_members(fields: Fields) -> None:
     if "members_" not in fields:
         return
     n_members = len(fields["members_"])
-    if "estimator_" in fields:
-        # Rows are encoded for trees only: what the base learner is says whether they are.
-        has_trees = any(isinstance(one, Forest) for one in _voters_of(fields))
-        is_tree = isinstance(fields["estimator_"], BaseTree)
-        _require(has_trees == is_tree, "members_ must be trees just when estimator_ is one.")
+    _check_base(fields)
     if "member_weights_" in fields:
         weights = fields["member_weights_"]
         _require(len(weights) == n_members, "member_weights_ must have one entry a member.")
         _require(np.isfinite(weights).all(), "member_weights_ must be finite.")
+    _check_pool(fields)
     if "committees_" in fields:
         who = fields["committees_"]
         _require(who.size and who.max() < n_members, "committees_ name members that are not.")
+
+
+def _check_base(fields: Fields) -> None:
+    """Rows are encoded for trees only, and the base learner tells whether members are trees."""
+    if "estimator_" in fields:
+        from orfeon.trees.base import BaseTree  # ensembles need it, other models do not
+
+        has_trees = any(isinstance(one, Forest) for one in _voters_of(fields))
+        is_tree = isinstance(fields["estimator_"], BaseTree)
+        _require(has_trees == is_tree, "members_ must be trees just when estimator_ is one.")
+
+
+def _check_pool(fields: Fields) -> None:
+    pool = fields.get("_pool")
+    if type(pool).__name__ == "StumpPool":
+        is_same = pool.n_classes == fields["n_classes_"] and np.array_equal(
+            pool.n_categories, fields["schema_"].n_categories
+        )
+        _require(is_same, "_pool must be of classes_ and of the attributes of schema_.")
 
 
 def _check_perceptrons(fields: Fields) -> None:
@@ -293,5 +307,5 @@ def _voters_of(fields: Fields) -> Iterator[Any]:
         inner = _WITHIN.get(type(whole).__name__)
         held = whole if inner is None else getattr(whole, inner)
         for one in held if isinstance(held, list) else [held]:
-            if isinstance(one, Forest | EstimatorMembers):
+            if one is not None:
                 yield one

@@ -71,7 +71,7 @@ def _check_forest(fields: Fields) -> None:
 def _classes_of(fields: Fields) -> list[npt.NDArray[Any]]:
     """The classes of each target."""
     classes = fields.get("classes_")
-    each = classes if isinstance(classes, list) else [classes]
+    each: list[Any] = classes if isinstance(classes, list) else [classes]
     are_arrays = all(type(one) is np.ndarray and one.ndim == 1 for one in each)
     _require(are_arrays, "classes_ must be an array, or one for each target.")
     return each
@@ -139,7 +139,7 @@ def _check_one_hot(fields: Fields) -> None:
 
 
 def _check_categories(known: Any) -> None:
-    """A value is looked up by halving where it is no text: beyond the last it would be a new one."""
+    """Numbers are looked up by halving: among unsorted ones a known one may be beyond the last."""
     _require(type(known) is np.ndarray and known.ndim == 1, "categories_ must be arrays.")
     if known.dtype.kind not in "OUS":
         numbers = known[:-1] if len(known) and known[-1] != known[-1] else known  # NaN is the last
