@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 NODE = np.dtype([("threshold", "<f8"), ("attribute", "<i4"), ("first_child", "<i4")])
 #: Arrays with one entry per node, beside the nodes themselves.
 PER_NODE = ("n_children", "missing", "label", "value")
+#: Sums of products below this cannot overflow on the way.
+_FAR = 1e307
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -224,7 +226,20 @@ class Forest:
     def _may_part(self, X: Floats) -> bool:
         """Whether some of these rows may go down several branches."""
         missing, category = self._goes_everywhere
-        return category or (missing and bool(np.isnan(X).any()))
+        return category or (missing and (bool(np.isnan(X).any()) or self._may_overflow(X)))
+
+    @cached_property
+    def _reach(self) -> float:
+        """How much larger than the values a projection may be, 0 where there is none."""
+        start, _, weight = self.projections
+        if not len(weight):
+            return 0.0
+        with np.errstate(over="ignore"):
+            return float(np.add.reduceat(np.abs(weight), start[:-1]).max())
+
+    def _may_overflow(self, X: Floats) -> bool:
+        """Whether a projection of finite values may be infinity less infinity, which is NaN."""
+        return self._reach > 0 and not float(np.abs(X).max(initial=0.0)) * self._reach < _FAR
 
     @property
     def _is_plain(self) -> bool:

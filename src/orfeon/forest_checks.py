@@ -6,7 +6,6 @@ import numpy as np
 
 from orfeon.forest import NODE, PER_NODE, Forest
 from orfeon.kernels import route
-from orfeon.kernels.route import ALL_BRANCHES
 from orfeon.schema import MAX_CATEGORIES
 
 
@@ -79,6 +78,3 @@ def _check_projections(forest: Forest) -> None:
         raise ValueError("projections need one finite weight for each attribute they name.")
     if len(attribute) and (attribute.min() < 0 or attribute.max() >= forest.n_attributes):
         raise ValueError(f"projections name attributes outside 0..{forest.n_attributes - 1}.")
-    # Their sums may be NaN where no value is missing, and rows are parted only where one is.
-    if len(attribute) and (forest.missing[forest.attribute < 0] == ALL_BRANCHES).any():
-        raise ValueError("a test of a projection must send missing values down one branch.")

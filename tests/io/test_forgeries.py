@@ -129,27 +129,22 @@ def test_trees_that_say_numbers_do_not_vote():
 # -- tests that lead beyond a table ----------------------------------------------------------------
 
 
-def test_a_projection_that_parts_rows_is_refused(tmp_path):
-    """Its sum of finite values may be NaN, and the branch would then be 65535."""
+@pytest.mark.parametrize("branch", [0, 1, ALL_BRANCHES])
+def test_finite_values_whose_sum_is_none_go_where_missing_ones_go(tmp_path, branch):
+    """Infinity less infinity is NaN: where that goes down all branches, there is no one branch."""
     model = orfeon.ObliqueTreeClassifier(random_state=0).fit(X, LABELS)
-    attribute, missing = model.forest_.attribute, model.forest_.missing.copy()
-    assert (attribute < 0).any()
-    missing[attribute < 0] = ALL_BRANCHES
-    forged = forge(model, tmp_path)
-    fields_of(forged, "Forest")["missing"] = inline(missing)
-    refuse(forged, tmp_path, "must send missing values down one branch")
-
-
-def test_finite_values_whose_sum_is_none_go_where_missing_ones_go(tmp_path):
-    model = orfeon.ObliqueTreeClassifier(random_state=0).fit(X, LABELS)
+    forest = model.forest_
+    start, attributes, weights = forest.projections
+    assert (np.diff(start) == 2).all() and (forest.attribute[forest.n_children > 0] < 0).all()
     forged = forge(model, tmp_path)
     fields = fields_of(forged, "Forest")
-    start, attributes, weights = model.forest_.projections
     weights = np.where(np.arange(len(weights)) % 2, -1e308, 1e308)
     fields["projections"] = {"tuple": [inline(one) for one in (start, attributes, weights)]}
+    fields["missing"] = inline(np.where(forest.n_children > 0, branch, 0).astype("u2"))
     loaded = orfeon.load(written(forged, tmp_path))
-    missing = loaded.apply(np.full((1, 2), np.nan))
-    assert loaded.apply([[100.0, 100.0]]).tolist() == missing.tolist()
+    for ask in (loaded.apply, loaded.predict, loaded.predict_proba):
+        missing = ask(np.full((1, 2), np.nan)).tolist()
+        assert ask([[100.0, 100.0]]).tolist() == ask([[1e308, 1e308]]).tolist() == missing
 
 
 @pytest.mark.parametrize("code", [2.0, 1e12, -1.0, -1e308])
