@@ -135,7 +135,8 @@ def test_finite_values_whose_sum_is_none_go_where_missing_ones_go(tmp_path, bran
     model = orfeon.ObliqueTreeClassifier(random_state=0).fit(X, LABELS)
     forest = model.forest_
     start, attributes, weights = forest.projections
-    assert (np.diff(start) == 2).all() and (forest.attribute[forest.n_children > 0] < 0).all()
+    assert (np.diff(start) == 2).all()
+    assert (forest.attribute[forest.n_children > 0] < 0).all()
     forged = forge(model, tmp_path)
     fields = fields_of(forged, "Forest")
     weights = np.where(np.arange(len(weights)) % 2, -1e308, 1e308)
