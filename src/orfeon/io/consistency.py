@@ -228,7 +228,7 @@ def _check_base(fields: Fields) -> None:
 
 
 def _check_pool(fields: Fields) -> None:
-    pool = fields.get("_pool")
+    pool: Any = fields.get("_pool")
     if type(pool).__name__ == "StumpPool":
         is_same = pool.n_classes == fields["n_classes_"] and np.array_equal(
             pool.n_categories, fields["schema_"].n_categories
