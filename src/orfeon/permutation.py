@@ -114,7 +114,7 @@ def oob_permutation_importances(
     """
     y, out_of_bag = np.asarray(y), np.asarray(out_of_bag)
     w = _checked(forest, X, y, out_of_bag, weights, n_repeats)
-    used = _attributes_used(forest)
+    used = attributes_used(forest)
     seeds = tree_seeds(seed_sequence(random_state), len(forest))
     per_tree = np.full((len(forest), forest.n_attributes), np.nan)
     for t, seed in enumerate(seeds):
@@ -166,8 +166,27 @@ def _error_of(tree: Forest, y: npt.NDArray[Any], weights: Floats) -> Callable[[F
     return error
 
 
-def _attributes_used(forest: Forest) -> list[npt.NDArray[np.int64]]:
-    """The attributes that each tree tests, alone or in a linear combination."""
+def attributes_used(forest: Forest) -> list[npt.NDArray[np.int64]]:
+    """The attributes that each tree tests, alone or in a linear combination.
+
+    Parameters
+    ----------
+    forest : Forest
+        Trees.
+
+    Returns
+    -------
+    list of ndarray
+        Indices of attributes, in ascending order.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.permutation import attributes_used
+    >>> tree = CARTClassifier().fit([[0.0, 5.0], [0.0, 6.0], [0.0, 7.0]], [0, 0, 1])
+    >>> attributes_used(tree.forest_)
+    [array([1])]
+    """
     start, terms, _ = forest.projections
     used = []
     for begin, end in zip(forest.tree_start[:-1], forest.tree_start[1:], strict=True):

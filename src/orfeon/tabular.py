@@ -313,7 +313,9 @@ def rows_with_copies(weights: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
 
 
-def fractions_error(who: str, instead: str = "or another estimator") -> ValueError:
+def fractions_error(
+    who: str, instead: str = "or another estimator", name: str = "sample_weight"
+) -> ValueError:
     """Make the error of weights that are no counts, for an estimator that takes copies only.
 
     Parameters
@@ -322,6 +324,8 @@ def fractions_error(who: str, instead: str = "or another estimator") -> ValueErr
         What the estimator is called.
     instead : str, default="or another estimator"
         What may be given in place of weights that are whole numbers.
+    name : str, default="sample_weight"
+        The argument that has the fractions.
 
     Returns
     -------
@@ -336,7 +340,7 @@ def fractions_error(who: str, instead: str = "or another estimator") -> ValueErr
     another estimator.
     """
     return ValueError(
-        f"sample_weight has fractions, and {who} takes no weights; give whole numbers, {instead}."
+        f"{name} has fractions, and {who} takes no weights; give whole numbers, {instead}."
     )
 
 
@@ -553,8 +557,9 @@ def class_factors(
         # "balanced" over the weighted sample, so that a weight of 2 is still two copies.
         factors[present] = weights.sum() / (present.sum() * share[present])
     else:
-        seen = classes[present]
-        factors[present] = np.asarray(compute_sample_weight(class_weight, seen), dtype=np.float64)
+        # Of all classes: those it names need not be in every chunk, nor in every sample.
+        named = np.asarray(compute_sample_weight(class_weight, classes), dtype=np.float64)
+        factors[present] = named[present]
     total = float(share @ factors)
     if (factors < 0).any() or not 0 < total < np.inf:
         raise ValueError(

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from orfeon.forest import Forest
 from orfeon.tabular import TrainingData
 from orfeon.trees.base import Samples
 from orfeon.trees.igp import IGPTreeClassifier
+from orfeon.trees.limits import Criterion
 
 Floats = npt.NDArray[np.float64]
 
@@ -142,9 +143,10 @@ class HalvesScheme(Scheme):
         weights = self._weights.copy()
         for half in (1, 2):
             mine = self.halves == half
-            if mine.any():
+            if weights[mine].any():
                 weights[mine] = reweigh_half(weights[mine], self.initial[mine], wrong[mine])
-        weights = np.maximum(weights, LEAST_WEIGHT)
+        # A class of weight 0 keeps it.
+        weights = np.maximum(weights, LEAST_WEIGHT * (self.initial > 0))
         self._weights = weights / weights.sum()
 
 
@@ -242,14 +244,15 @@ class BoostingIGPClassifier(OfIGPTrees):
     ----------
     n_estimators : int, default=100
         Trees at most. The run ends early when a tree errs on half of the weight, or on nothing.
-    criterion : {"gini", "entropy"}, default="gini"
-        Impurity.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Impurity; "log_loss" is another name of "entropy".
     max_depth : int, optional
         Most tests on a path.
     min_weight_fraction_leaf : float, default=0.0
         Least weight of a leaf, in the half that grows it, as a share of the whole weight.
     <categorical_features>
     <combine>
+    <class_weight>
     <fitting>
 
     Attributes
@@ -273,11 +276,12 @@ class BoostingIGPClassifier(OfIGPTrees):
         self,
         n_estimators: int = 100,
         *,
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Criterion = "gini",
         max_depth: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
         combine: Combine = "majority",
+        class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -289,6 +293,7 @@ class BoostingIGPClassifier(OfIGPTrees):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.categorical_features = categorical_features
         self.combine = combine
+        self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

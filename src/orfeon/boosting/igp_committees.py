@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,13 +27,15 @@ from orfeon.ensembles.training import Recipe, Trained
 from orfeon.forest import Forest
 from orfeon.importance import impurity_importances
 from orfeon.members import CommitteeMembers
+from orfeon.trees.limits import Criterion
 
 
 @documented()
 class IGPCommitteesClassifier(OfIGPTrees):
     """Vote of committees of boosted IGP trees, each committee on its own split into halves.
 
-    With one committee it is :class:`BoostingIGPClassifier`, with one tree in each
+    Each committee has ``n_estimators`` trees: there are ``n_committees`` times as many in all. With
+    one committee it is :class:`BoostingIGPClassifier`, with one tree in each
     :class:`IGPEnsembleClassifier`.
 
     Parameters
@@ -42,8 +44,8 @@ class IGPCommitteesClassifier(OfIGPTrees):
         Number of committees.
     n_estimators : int, default=9
         Trees in a committee, at most.
-    criterion : {"gini", "entropy"}, default="gini"
-        Impurity.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Impurity; "log_loss" is another name of "entropy".
     max_depth : int, optional
         Most tests on a path.
     min_weight_fraction_leaf : float, default=0.0
@@ -51,13 +53,14 @@ class IGPCommitteesClassifier(OfIGPTrees):
     <categorical_features>
     combine : {"majority", "soft"}, default="majority"
         Whether committees vote, or the vote shares within them are averaged.
+    <class_weight>
     warm_start : bool, default=False
         Whether a second ``fit`` with more committees adds to those there are.
     n_jobs : int, optional
         Threads, through joblib. The model does not depend on it.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything.
 
     Attributes
@@ -100,11 +103,12 @@ class IGPCommitteesClassifier(OfIGPTrees):
         n_committees: int = 11,
         n_estimators: int = 9,
         *,
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Criterion = "gini",
         max_depth: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
         combine: Combine = "majority",
+        class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -117,6 +121,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.categorical_features = categorical_features
         self.combine = combine
+        self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -178,7 +183,9 @@ class IGPCommitteesClassifier(OfIGPTrees):
         given = {name: getattr(self, name) for name in OF_TREES}
         # Within a committee nothing is learnt: trees vote, or their shares are averaged.
         within = "soft" if self._simple_rule == "soft" else "majority"
-        committee = BoostingIGPClassifier(self.n_estimators, **given, combine=within)
+        committee = BoostingIGPClassifier(
+            self.n_estimators, **given, combine=within, class_weight=self.class_weight
+        )
         committee.members_ = self.members_.committees[index]
         self._hand_over(committee)
         committee.estimator_ = self.estimator_
@@ -187,7 +194,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Share of each attribute in the impurity decrease of all trees."""
-        return impurity_importances(self.forest_, self.criterion)
+        return impurity_importances(self.forest_, self.estimator_._impurity)
 
 
 class _CommitteeTraining:

@@ -133,6 +133,8 @@ class MultiBoostScheme(AdaBoostScheme):
 class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
     """Weighted vote of boosted committees, each begun from random weights.
 
+    There are ``n_estimators`` members in all committees together.
+
     Boosting lowers bias and variance, wagging lowers variance: committees in which members are
     boosted, and which differ by random weights of the examples, do some of both, and suffer less
     from noise than boosting alone.

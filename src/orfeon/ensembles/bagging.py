@@ -49,6 +49,7 @@ SAMPLING: dict[str, list[Any]] = {
     "max_samples": [
         Interval(Integral, 1, None, closed="left"),
         Interval(Real, 0.0, 1.0, closed="right"),
+        None,
     ],
 }
 
@@ -59,7 +60,7 @@ class Resampling(LeavingOut):
     _draws_by: ClassVar[tuple[str, ...]] = ("bootstrap", "max_samples")
 
     bootstrap: Bootstrap
-    max_samples: float
+    max_samples: float | None
     _batches: list[range]
     _dealt: list[npt.NDArray[np.uint32]]
 
@@ -164,7 +165,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
         n_estimators: int = 100,
         *,
         bootstrap: Bootstrap = True,
-        max_samples: float = 1.0,
+        max_samples: float | None = 1.0,
         combine: Combine = "majority",
         class_weight: Any = None,
         oob_score: bool = False,
@@ -232,7 +233,7 @@ class BaggingRegressor(AveragingRegressorMixin, _Bagging):
         n_estimators: int = 100,
         *,
         bootstrap: Bootstrap = True,
-        max_samples: float = 1.0,
+        max_samples: float | None = 1.0,
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",

@@ -200,4 +200,8 @@ class IndependentEnsemble(Ensemble):
                 "needs; BaggingClassifier and BaggingRegressor do without."
             )
         if not are_counts(examples.weights) and not self._only_draws(examples):
-            raise fractions_error(type(self.estimator_).__name__, "or another base learner")
+            by_class = getattr(self, "class_weight", None) is not None
+            raise fractions_error(
+                type(self.estimator_).__name__, "or another base learner",
+                "class_weight" if by_class else "sample_weight",
+            )  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from textwrap import dedent
 from typing import TypeVar
 
+from orfeon.trees.limits import TEXTS
 from orfeon.wording import filled_docstring
 
 ClassT = TypeVar("ClassT", bound=type)
@@ -91,8 +92,8 @@ _TEXTS = {
     bootstrap : bool or "balanced", default=%(default)s
         Whether members' examples are drawn with replacement; "balanced" draws with replacement so
         that over all members every example is drawn equally often.
-    max_samples : int or float, default=1.0
-        How many examples are drawn, or which share of them.
+    max_samples : int, float or None, default=1.0
+        How many examples are drawn, or which share of them; None for as many as there are.
 """,
     "fitting": """
     warm_start : bool, default=False
@@ -102,7 +103,7 @@ _TEXTS = {
         depend on it.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything.
 """,
     "sampling": """
@@ -260,7 +261,7 @@ def documented(
             )
             for name, words in every.items()
         }
-        cls.__doc__ = filled_docstring(cls.__doc__, texts)
+        cls.__doc__ = filled_docstring(cls.__doc__, {**texts, **TEXTS})
         return cls
 
     return fill

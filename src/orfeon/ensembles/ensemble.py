@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names, check_is_fitted, validate_data
 
 from orfeon.ensembles.asking import slice_rows
 from orfeon.ensembles.perturbation import Examples
@@ -105,7 +105,9 @@ class Ensemble(CallbackSupport, TabularEstimator):
         if hasattr(X, "iloc"):
             if reset:
                 self.n_features_in_ = X.shape[1]
-            elif X.shape[1] != self.n_features_in_:
+                return X
+            _check_feature_names(self, X, reset=False)
+            if X.shape[1] != self.n_features_in_:
                 raise ValueError(
                     f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
                     f"{self.n_features_in_} features as input."
@@ -233,7 +235,10 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
     @property
     def estimators_features_(self) -> list[npt.NDArray[np.int64]]:
-        """Attributes that each member was trained on, where members are not trees."""
+        """Attributes that each member takes: all of them where members are trees of orfeon.
+
+        So ``member.predict(X[:, attributes])`` is right for members of any kind.
+        """
         check_is_fitted(self, "members_")
         chosen = getattr(self.members_, "attributes", None)
         everything = np.arange(self.n_features_in_)

@@ -9,9 +9,7 @@ Fan, Wang, Yu and Ma (2003). Is random model better? On its accuracy and efficie
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
-
-from sklearn.utils._param_validation import StrOptions
+from typing import Any, ClassVar
 
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
@@ -25,7 +23,7 @@ from orfeon.ensembles.voting import (
     AveragingRegressorMixin,
     VotingClassifierMixin,
 )
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.limits import CRITERION, LIMITS, Criterion
 from orfeon.trees.random_tree import RandomTreeClassifier, RandomTreeRegressor
 
 #: Parameters that are handed on to each tree.
@@ -59,8 +57,9 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
         Attributes that are cut at random at each node, the best of which is taken; with 1 the tree
         does not look at the classes at all (Fan et al. 2003).
-    criterion : {"gini", "entropy"}, default="gini"
-        What makes one cut better than another.
+        <log2>
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        What makes one cut better than another; "log_loss" is another name of "entropy".
     <limits>
     <categorical_features>
     <bootstrap>
@@ -88,7 +87,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         **_ExtraTrees._parameter_constraints,
         **CLASSIFIER,
         **CLASS_WEIGHT,
-        "criterion": [StrOptions({"gini", "entropy"})],
+        "criterion": CRITERION,
     }
 
     def __init__(
@@ -96,7 +95,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         n_estimators: int = 100,
         *,
         max_features: Any = "sqrt",
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Criterion = "gini",
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
@@ -104,7 +103,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = False,
-        max_samples: float = 1.0,
+        max_samples: float | None = 1.0,
         combine: Combine = "majority",
         class_weight: Any = None,
         oob_score: bool = False,
@@ -147,6 +146,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default=None
         Attributes that are cut at random at each node, the best of which is taken; all by default.
+        <log2>
     <limits>
     <categorical_features>
     <bootstrap>
@@ -186,7 +186,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = False,
-        max_samples: float = 1.0,
+        max_samples: float | None = 1.0,
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",

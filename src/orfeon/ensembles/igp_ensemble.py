@@ -8,10 +8,9 @@ Transactions on Systems, Man and Cybernetics C 34(4), 393-397.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
 from orfeon.ensembles.combination import Combine
@@ -20,7 +19,7 @@ from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.growth import split_halves
 from orfeon.trees import IGPTreeClassifier
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.limits import CRITERION, LIMITS, Criterion
 
 #: Parameters that are handed on to each tree.
 OF_TREES = ("criterion", "max_depth", "min_weight_fraction_leaf", "categorical_features")
@@ -32,8 +31,9 @@ class OfIGPTrees(VotingClassifierMixin, IndependentEnsemble):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
         **CLASSIFIER,
+        **CLASS_WEIGHT,
         **{name: LIMITS[name] for name in OF_TREES if name != "criterion"},
-        "criterion": [StrOptions({"gini", "entropy"})],
+        "criterion": CRITERION,
     }
 
     def _base(self) -> Any:
@@ -52,8 +52,8 @@ class IGPEnsembleClassifier(OfIGPTrees):
     Parameters
     ----------
     <n_estimators>
-    criterion : {"gini", "entropy"}, default="gini"
-        Impurity.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Impurity; "log_loss" is another name of "entropy".
     max_depth : int, optional
         Most tests on a path.
     min_weight_fraction_leaf : float, default=0.0
@@ -78,16 +78,11 @@ class IGPEnsembleClassifier(OfIGPTrees):
     0.76
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **OfIGPTrees._parameter_constraints,
-        **CLASS_WEIGHT,
-    }
-
     def __init__(
         self,
         n_estimators: int = 100,
         *,
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Criterion = "gini",
         max_depth: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",

@@ -7,9 +7,7 @@ Breiman (2001). Random forests. Machine Learning 45(1), 5-32, section 5.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
-
-from sklearn.utils._param_validation import StrOptions
+from typing import Any, ClassVar
 
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
@@ -23,7 +21,7 @@ from orfeon.ensembles.voting import (
     AveragingRegressorMixin,
     VotingClassifierMixin,
 )
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.limits import CRITERION, LIMITS, Criterion
 from orfeon.trees.oblique import OBLIQUE, ObliqueTreeClassifier, ObliqueTreeRegressor
 
 #: Parameters that are handed on to each tree.
@@ -61,8 +59,8 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
         paper.
     n_combined : int, default=3
         Attributes in each of them, with coefficients uniform in [-1, 1].
-    criterion : {"gini", "entropy"}, default="gini"
-        Impurity.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Impurity; "log_loss" is another name of "entropy".
     <limits>
     <min_impurity_decrease>
     <categorical_features>
@@ -96,7 +94,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
         **_ObliqueForest._parameter_constraints,
         **CLASSIFIER,
         **CLASS_WEIGHT,
-        "criterion": [StrOptions({"gini", "entropy"})],
+        "criterion": CRITERION,
     }
 
     def __init__(
@@ -105,7 +103,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
         *,
         n_combinations: int = 8,
         n_combined: int = 3,
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Criterion = "gini",
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
@@ -114,7 +112,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
         min_impurity_decrease: float = 0.0,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = True,
-        max_samples: float = 1.0,
+        max_samples: float | None = 1.0,
         combine: Combine = "majority",
         class_weight: Any = None,
         oob_score: bool = False,
@@ -203,7 +201,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
         min_impurity_decrease: float = 0.0,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = True,
-        max_samples: float = 1.0,
+        max_samples: float | None = 1.0,
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",

@@ -28,6 +28,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.leaving_out import Importance
 from orfeon.ensembles.partitioned_base import PartitionedEnsemble
 from orfeon.ensembles.voting import (
+    CLASS_WEIGHT,
     CLASSIFIER,
     REGRESSOR,
     AveragingRegressorMixin,
@@ -41,6 +42,9 @@ from orfeon.trees import CARTClassifier, CARTRegressor
 class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, PartitionedEnsemble):
     """Vote of classifiers trained on disjoint parts of the data.
 
+    Each part has ``n_estimators`` members of its own: with ``fit`` there are ``n_partitions`` times
+    as many.
+
     Parameters
     ----------
     <estimator>
@@ -50,13 +54,16 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         Members trained on each part or chunk: one on all its examples, several on bootstrap samples
         of it.
     <combine>
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes. "balanced" goes by the classes of all examples in
+        ``fit``, and by those of each chunk or partition of Dask on its own.
     <leaving_out>
     n_jobs : int, optional
         Threads (processes for base learners other than trees), through joblib. The model does not
         depend on it.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything.
 
     Attributes
@@ -90,6 +97,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **PartitionedEnsemble._parameter_constraints,
         **CLASSIFIER,
+        **CLASS_WEIGHT,
     }
 
     def __init__(
@@ -99,6 +107,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         n_partitions: int = 10,
         n_estimators: int = 1,
         combine: Combine = "majority",
+        class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
         n_jobs: int | None = None,
@@ -109,6 +118,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         self.n_partitions = n_partitions
         self.n_estimators = n_estimators
         self.combine = combine
+        self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance
         self.n_jobs = n_jobs
@@ -196,6 +206,9 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
 class PartitionedRegressor(AveragingRegressorMixin, PartitionedEnsemble):
     """Mean of regressors trained on disjoint parts of the data.
 
+    Each part has ``n_estimators`` members of its own: with ``fit`` there are ``n_partitions`` times
+    as many.
+
     Parameters
     ----------
     <estimator>
@@ -211,7 +224,7 @@ class PartitionedRegressor(AveragingRegressorMixin, PartitionedEnsemble):
         depend on it.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything.
 
     Attributes

@@ -115,6 +115,11 @@ class PartitionedEnsemble(LeavingOut):
 
         One member alone sees the part as it is; several have bootstrap samples of it.
         """
+        if not part.weights.any():
+            raise ValueError(
+                f"class_weight={getattr(self, 'class_weight', None)} leaves a part of the examples "
+                "without any weight; give fewer parts, or no class a weight of 0."
+            )
         if self.n_estimators == 1:
             return np.ones(len(part), np.int64) if part.are_equal else part.weights
         return draw_with_replacement(part, rng, len(part))

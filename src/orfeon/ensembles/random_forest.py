@@ -29,7 +29,7 @@ from orfeon.ensembles.voting import (
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
-from orfeon.trees.limits import LIMITS, attributes_per_node
+from orfeon.trees.limits import CRITERION, LIMITS, Criterion, attributes_per_node
 
 FeaturesPer = Literal["node", "tree"]
 
@@ -80,12 +80,12 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
     ----------
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
-        Attributes drawn. "log2" is ``floor(log2(M) + 1)`` of M attributes, which together with 1
-        are the two settings of Forest-RI in Breiman (2001).
+        Attributes drawn: a number, a share or a rule; ``None`` for all.
+        <log2>
     features_per : {"node", "tree"}, default="node"
         Whether attributes are drawn at each node, or once for each tree.
-    criterion : {"gini", "entropy"}, default="gini"
-        Impurity.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Impurity; "log_loss" is another name of "entropy".
     <limits>
     <min_impurity_decrease>
     <categorical_features>
@@ -120,7 +120,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         **_RandomForest._parameter_constraints,
         **CLASSIFIER,
         **CLASS_WEIGHT,
-        "criterion": [StrOptions({"gini", "entropy"})],
+        "criterion": CRITERION,
     }
 
     def __init__(
@@ -129,7 +129,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         *,
         max_features: Any = "sqrt",
         features_per: FeaturesPer = "node",
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Criterion = "gini",
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
@@ -138,7 +138,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         min_impurity_decrease: float = 0.0,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = True,
-        max_samples: float = 1.0,
+        max_samples: float | None = 1.0,
         combine: Combine = "majority",
         class_weight: Any = None,
         oob_score: bool = False,
@@ -183,6 +183,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default=1/3
         Attributes drawn: a number, a share or a rule; ``None`` for all.
+        <log2>
     features_per : {"node", "tree"}, default="node"
         Whether attributes are drawn at each node, or once for each tree.
     <limits>
@@ -227,7 +228,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         min_impurity_decrease: float = 0.0,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = True,
-        max_samples: float = 1.0,
+        max_samples: float | None = 1.0,
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",

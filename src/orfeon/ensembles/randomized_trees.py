@@ -12,10 +12,10 @@ decision trees: bagging, boosting, and randomization. Machine Learning 40(2), 13
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
 from orfeon.ensembles.combination import Combine
@@ -23,7 +23,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Perturbation
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.limits import CRITERION, LIMITS, Criterion
 
 #: Parameters that are handed on to each tree.
 _OF_TREES = (
@@ -41,8 +41,8 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
     <n_estimators>
     n_best : int, default=20
         How many of the best splits of a node are picked from.
-    criterion : {"gini", "entropy"}, default="gini"
-        Impurity.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Impurity; "log_loss" is another name of "entropy".
     <limits>
     <min_impurity_decrease>
     <categorical_features>
@@ -69,7 +69,7 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
         **CLASSIFIER,
         **CLASS_WEIGHT,
         **{name: LIMITS[name] for name in LIMITS if name != "max_features"},
-        "criterion": [StrOptions({"gini", "entropy"})],
+        "criterion": CRITERION,
         "n_best": [Interval(Integral, 1, None, closed="left")],
     }
 
@@ -78,7 +78,7 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
         n_estimators: int = 100,
         *,
         n_best: int = 20,
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Criterion = "gini",
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,

@@ -10,13 +10,13 @@ from orfeon.ensembles.perturbation import Examples
 Counts = npt.NDArray[np.int64]
 
 
-def sample_size(max_samples: float, n_examples: int, name: str = "max_samples") -> int:
+def sample_size(max_samples: float | None, n_examples: int, name: str = "max_samples") -> int:
     """How many examples are drawn.
 
     Parameters
     ----------
-    max_samples : int or float
-        A number, or a share of the examples.
+    max_samples : int, float or None
+        A number, or a share of the examples; None for all of them.
     n_examples : int
         How many there are.
     name : str, default="max_samples"
@@ -30,9 +30,11 @@ def sample_size(max_samples: float, n_examples: int, name: str = "max_samples") 
     Examples
     --------
     >>> from orfeon.ensembles.sampling import sample_size
-    >>> sample_size(0.5, 11), sample_size(3, 11)
-    (6, 3)
+    >>> sample_size(0.5, 11), sample_size(3, 11), sample_size(None, 11)
+    (6, 3, 11)
     """
+    if max_samples is None:
+        return n_examples
     if isinstance(max_samples, int | np.integer):
         if max_samples > n_examples:
             raise ValueError(

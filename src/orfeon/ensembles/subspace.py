@@ -13,17 +13,23 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
 from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.perturbation import Examples, Perturbation, draw_seed, member_generator
+from orfeon.ensembles.training_set import origin_of
 from orfeon.ensembles.voting import (
+    CLASS_WEIGHT,
     CLASSIFIER,
     REGRESSOR,
     AveragingRegressorMixin,
     VotingClassifierMixin,
 )
+from orfeon.ensembles.warm_start import CHOSEN
+from orfeon.forest import Forest
+from orfeon.permutation import attributes_used
 from orfeon.trees import CARTClassifier, CARTRegressor
 from orfeon.trees.limits import LIMITS, attributes_per_node
 
@@ -68,13 +74,40 @@ class _RandomSubspace(IndependentEnsemble):
 
     estimator: Any
     max_features: Any
+    _n_drawn: int
+    #: Whether members of an earlier fit have subspaces of another size.
+    _sizes_differ: bool = False
 
     def _prepare(self, examples: Examples, members: range) -> None:
         n_drawn = attributes_per_node(self.max_features, examples.n_attributes)
-        self._n_drawn = examples.n_attributes if n_drawn is None else n_drawn
+        n_drawn = examples.n_attributes if n_drawn is None else n_drawn
+        differ = bool(members.start) and (self._sizes_differ or n_drawn != self._n_drawn)
+        self._n_drawn, self._sizes_differ = n_drawn, differ
 
     def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
         return Perturbation(attributes=draw_attributes(examples.n_attributes, self._n_drawn, rng))
+
+    @property
+    def subspaces_(self) -> list[npt.NDArray[np.int64]]:
+        """Attributes that were drawn for each member."""
+        check_is_fitted(self, "members_")
+        if not isinstance(self.members_, Forest):
+            return self.estimators_features_
+        origin = origin_of(self)
+        drawn = []
+        for member in origin.members:
+            rng = member_generator(origin.sequence, member)
+            draw_seed(rng)
+            drawn.append(draw_attributes(self.n_features_in_, self._n_drawn, rng))
+        # Trees do not keep what was drawn for them, but they test nothing else.
+        used = zip(attributes_used(self.members_), drawn, strict=True)
+        known = all(np.isin(tested, attributes).all() for tested, attributes in used)
+        if self._sizes_differ or not known or any(key == CHOSEN for _, key in origin.history):
+            raise AttributeError(
+                f"the subspaces_ of this {type(self).__name__} are not known: it was fitted with "
+                "warm_start=True after a fit with another max_features, or after prune()."
+            )
+        return drawn
 
 
 @documented(estimator="an unpruned :class:`orfeon.CARTClassifier`", n_estimators="100")
@@ -87,12 +120,16 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default=0.5
         Attributes drawn for each member: a number, a share or a rule; ``None`` for all.
+        <log2>
     <combine>
+    <class_weight>
     <fitting>
 
     Attributes
     ----------
     <members>
+    subspaces_ : list of ndarray of int
+        The attributes that were drawn for each member.
     <classes>
 
     Examples
@@ -100,13 +137,15 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
     >>> from orfeon import RandomSubspaceClassifier
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
-    >>> RandomSubspaceClassifier(random_state=0).fit(X, y).score(X, y)
-    1.0
+    >>> model = RandomSubspaceClassifier(max_features=5, random_state=0).fit(X, y)
+    >>> model.score(X, y), len(model.subspaces_), len(model.subspaces_[0])
+    (1.0, 100, 5)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_RandomSubspace._parameter_constraints,
         **CLASSIFIER,
+        **CLASS_WEIGHT,
     }
 
     def __init__(
@@ -116,6 +155,7 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
         *,
         max_features: Any = 0.5,
         combine: Combine = "majority",
+        class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -125,6 +165,7 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
         self.n_estimators = n_estimators
         self.max_features = max_features
         self.combine = combine
+        self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -144,12 +185,15 @@ class RandomSubspaceRegressor(AveragingRegressorMixin, _RandomSubspace):
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default=0.5
         Attributes drawn for each member: a number, a share or a rule; ``None`` for all.
+        <log2>
     <combine_numbers>
     <fitting>
 
     Attributes
     ----------
     <members>
+    subspaces_ : list of ndarray of int
+        The attributes that were drawn for each member.
 
     Examples
     --------

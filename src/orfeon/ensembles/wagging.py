@@ -24,6 +24,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance, LeavingOut
 from orfeon.ensembles.perturbation import Examples, Floats, Perturbation
 from orfeon.ensembles.voting import (
+    CLASS_WEIGHT,
     CLASSIFIER,
     REGRESSOR,
     AveragingRegressorMixin,
@@ -107,11 +108,14 @@ class _Wagging(LeavingOut):
     scale: float
 
     def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
-        if self.noise == "poisson":
-            weights = poisson_weights(len(examples), rng)
-        else:
-            weights = gaussian_weights(len(examples), self.scale, rng)
-        return Perturbation(weights=weights * examples.weights)
+        while True:
+            if self.noise == "poisson":
+                weights = poisson_weights(len(examples), rng)
+            else:
+                weights = gaussian_weights(len(examples), self.scale, rng)
+            weights = weights * examples.weights
+            if weights.any():  # not only examples of classes whose weight is 0
+                return Perturbation(weights=weights)
 
 
 @documented(estimator="an unpruned :class:`orfeon.CARTClassifier`", n_estimators="100")
@@ -128,6 +132,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
     scale : float, default=2.0
         Standard deviation of the gaussian noise.
     <combine>
+    <class_weight>
     <leaving_out>
     <fitting>
 
@@ -150,6 +155,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Wagging._parameter_constraints,
         **CLASSIFIER,
+        **CLASS_WEIGHT,
     }
 
     def __init__(
@@ -160,6 +166,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
         noise: Noise = "gaussian",
         scale: float = 2.0,
         combine: Combine = "majority",
+        class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
         warm_start: bool = False,
@@ -172,6 +179,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
         self.noise = noise
         self.scale = scale
         self.combine = combine
+        self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance
         self.warm_start = warm_start

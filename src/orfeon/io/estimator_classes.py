@@ -60,6 +60,8 @@ _KINDS: dict[str, Kind] = {
     "_pool": either(part("StumpPool"), every(list, part("Voter", "MemberVoter"), at_least=1)),
     "_seen": every(tuple, text),
     "_sequence": seeds,
+    "_sizes_differ": truth,
+    "_sklearn_output_config": named(text),
     "_solutions": every(list, part("Solution"), at_least=1),
     "_spread": number(),
     "_target_scale": every(tuple, number()),
@@ -157,6 +159,7 @@ _GRADIENT = (
     "n_estimators_ train_loss_ validation_loss_?"
 )
 _STACKED = f"{_TABLE} estimators_ named_estimators_"
+_TRANSFORMS = f"{_STACKED} _sklearn_output_config?"
 _MIXED = f"{_TABLE} inputs_ gates_ experts_ log_likelihood_curve_ n_iter_ converged_"
 _PERCEPTRON = (
     f"{_TABLE} inputs_ _solutions _made_with weights_ margin_ energy_curve_ error_curve_ n_iter_"
@@ -181,8 +184,8 @@ _ESTIMATORS = {
     "C45Classifier": f"{_TREE} {_CLASSES}",
     "CARTClassifier": f"{_TREE} {_CLASSES} cross_validation_?",
     "CARTRegressor": f"{_TREE} cross_validation_?",
-    "CascadeClassifier": f"{_STACKED} {_CLASSES} constructed_",
-    "CascadeRegressor": f"{_STACKED} constructed_",
+    "CascadeClassifier": f"{_TRANSFORMS} {_CLASSES} constructed_",
+    "CascadeRegressor": f"{_TRANSFORMS} constructed_",
     "ClassSwitchingClassifier": f"{_MANY} {_CLASSES} switch_rate_",
     "CombinedMultipleModels": (
         f"{_TABLE} {_CLASSES} ensemble_ generation_ estimator_ fidelity_ forest_?"
@@ -233,13 +236,13 @@ _ESTIMATORS = {
     "PrunedRegressor": _PRUNED,
     "RandomForestClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT} {_DRAWN} _n_attributes_drawn",
     "RandomForestRegressor": f"{_MANY} {_NUMBERS_OUT} {_DRAWN} _n_attributes_drawn",
-    "RandomSubspaceClassifier": f"{_MANY} {_CLASSES} _n_drawn",
-    "RandomSubspaceRegressor": f"{_MANY} _n_drawn",
+    "RandomSubspaceClassifier": f"{_MANY} {_CLASSES} _n_drawn _sizes_differ?",
+    "RandomSubspaceRegressor": f"{_MANY} _n_drawn _sizes_differ?",
     "RandomTreeClassifier": f"{_TREE} {_CLASSES}",
     "RandomTreeRegressor": _TREE,
     "RandomizedTreesClassifier": f"{_MANY} {_CLASSES}",
-    "StackingClassifier": f"{_STACKED} {_CLASSES} _method _asked level_one_ final_estimator_",
-    "StackingRegressor": f"{_STACKED} _method _asked level_one_ final_estimator_",
+    "StackingClassifier": f"{_TRANSFORMS} {_CLASSES} _method _asked level_one_ final_estimator_",
+    "StackingRegressor": f"{_TRANSFORMS} _method _asked level_one_ final_estimator_",
     "StumpClassifier": f"{_TREE} {_CLASSES}",
     "StumpRegressor": _TREE,
     "WaggingClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT}",

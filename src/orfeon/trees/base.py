@@ -85,7 +85,8 @@ class BaseTree(TabularEstimator):
     @property
     def _impurity(self) -> str:
         """The impurity that importances are measured in."""
-        return str(getattr(self, "criterion", "gini"))
+        criterion = str(getattr(self, "criterion", "gini"))
+        return "entropy" if criterion == "log_loss" else criterion
 
     def _whole_sample(self, data: TrainingData) -> Samples:
         """The one sample of a tree that is fitted alone."""

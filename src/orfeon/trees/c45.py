@@ -33,9 +33,10 @@ from orfeon.growth.c45 import C45Growth, grow_c45
 from orfeon.kernels.information import GRAINS
 from orfeon.tabular import TrainingData, are_counts
 from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin
-from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
+from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight, with_limits
 
 
+@with_limits
 class C45Classifier(TreeClassifierMixin, BaseTree):
     """C4.5 classification tree.
 
@@ -65,14 +66,14 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
     max_depth : int, optional
         Most tests on a path.
     max_features : int, float, "sqrt", "log2" or None, default=None
-        Attributes drawn at each node.
+        Attributes drawn at each node. <log2>
     random_ties : bool, default=False
         Whether equally good tests are chosen at random; otherwise the first attribute wins.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which attributes are categorical; "auto" goes by their types.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Seed of the random ties and of the attributes drawn.
 
     Attributes

@@ -18,7 +18,14 @@ from orfeon.growth.cross_validated import CrossValidation
 from orfeon.pruning import PruningPath, prune_to_alpha, pruning_path
 from orfeon.tabular import TrainingData
 from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin, TreeRegressorMixin
-from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
+from orfeon.trees.limits import (
+    CRITERION,
+    LIMITS,
+    Criterion,
+    attributes_per_node,
+    least_weight,
+    with_limits,
+)
 
 PruningRule = Literal["1se", "min"]
 
@@ -124,13 +131,14 @@ class _CART(BaseTree):
         return pruning_path(whole.forest_, 0, self._cost if risk is None else risk)
 
 
+@with_limits
 class CARTClassifier(TreeClassifierMixin, _CART):
     """Classification tree with exact binary splits and cost-complexity pruning.
 
     Parameters
     ----------
-    criterion : {"gini", "entropy"}, default="gini"
-        Impurity.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Impurity; "log_loss" is another name of "entropy".
     pruning : None, "cv" or float, default=None
         No pruning; by cross-validation; or at this price of a leaf (as a share of the examples).
     pruning_rule : {"1se", "min"}, default="1se"
@@ -153,14 +161,14 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     min_impurity_decrease : float, default=0.0
         Least weighted impurity decrease of a split.
     max_features : int, float, "sqrt", "log2" or None, default=None
-        Attributes drawn at each node.
+        Attributes drawn at each node. <log2>
     n_best : int, default=1
         Each split is picked at random among this many best ones.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which attributes are categorical; "auto" goes by their types.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Ties between equally good splits are broken at random.
 
     Attributes
@@ -203,7 +211,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_CART._parameter_constraints,
-        "criterion": [StrOptions({"gini", "entropy"})],
+        "criterion": CRITERION,
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
@@ -212,7 +220,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     def __init__(
         self,
         *,
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Criterion = "gini",
         pruning: Literal["cv"] | float | None = None,
         pruning_rule: PruningRule = "1se",
         n_folds: int = 10,
@@ -247,6 +255,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         self.random_state = random_state
 
 
+@with_limits
 class CARTRegressor(TreeRegressorMixin, _CART):
     """Regression tree with exact binary splits and cost-complexity pruning.
 
@@ -272,12 +281,12 @@ class CARTRegressor(TreeRegressorMixin, _CART):
     min_impurity_decrease : float, default=0.0
         Least weighted variance decrease of a split.
     max_features : int, float, "sqrt", "log2" or None, default=None
-        Attributes drawn at each node.
+        Attributes drawn at each node. <log2>
     n_best : int, default=1
         Each split is picked at random among this many best ones.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which attributes are categorical.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Ties between equally good splits are broken at random.
 
     Attributes

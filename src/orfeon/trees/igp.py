@@ -12,7 +12,7 @@ Transactions on Systems, Man and Cybernetics C 34(4), 393-397.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from orfeon.growth import Growth, grow_igp_forest
 from orfeon.seeding import tree_seeds
 from orfeon.tabular import TrainingData
 from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.limits import CRITERION, LIMITS, Criterion
 
 
 def halve_groups(
@@ -86,8 +86,8 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
 
     Parameters
     ----------
-    criterion : {"gini", "entropy"}, default="gini"
-        Impurity.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Impurity; "log_loss" is another name of "entropy".
     max_depth : int, optional
         Most tests on a path.
     min_weight_fraction_leaf : float, default=0.0
@@ -96,7 +96,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
         Which attributes are categorical.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes the halves and the ties between equally good splits.
 
     Attributes
@@ -131,7 +131,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
                 "random_state",
             )
         },
-        "criterion": [StrOptions({"gini", "entropy"})],
+        "criterion": CRITERION,
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
@@ -141,7 +141,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
     def __init__(
         self,
         *,
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Criterion = "gini",
         max_depth: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
@@ -172,7 +172,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
             data.table, data.X, samples.labels, samples.halves, n_classes=data.n_classes,
             seeds=samples.seeds, weights=samples.weights, candidates=samples.candidates,
             growth=Growth(
-                criterion=self.criterion,
+                criterion=self._impurity,  # type: ignore[arg-type]
                 max_depth=self.max_depth,
                 min_weight_fraction_leaf=self.min_weight_fraction_leaf,
             ),

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
+
+from orfeon.wording import filled_docstring
+
+ClassT = TypeVar("ClassT", bound=type)
+Criterion = Literal["gini", "entropy", "log_loss"]
 
 #: Constraints on the parameters that CART and its relatives share, for scikit-learn's validation.
 LIMITS: dict[str, list[Any]] = {
@@ -32,6 +37,40 @@ LIMITS: dict[str, list[Any]] = {
     "categorical_features": [StrOptions({"auto"}), "array-like", Iterable, None],
     "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
 }
+
+#: Constraints on the impurity of classification trees; "log_loss" is scikit-learn's other name.
+CRITERION: list[Any] = [StrOptions({"gini", "entropy", "log_loss"})]
+
+#: What several classes say of their limits, by name.
+TEXTS = {
+    "log2": '"log2" draws ``floor(log2(M) + 1)`` of M attributes, one more than in scikit-learn.',
+}
+
+
+def with_limits(cls: ClassT) -> ClassT:
+    """Fill the texts on limits into the docstring of a class.
+
+    Parameters
+    ----------
+    cls : type
+        Its ``<name>`` become the texts of these names.
+
+    Returns
+    -------
+    type
+        The class.
+
+    Examples
+    --------
+    >>> from orfeon.trees.limits import with_limits
+    >>> @with_limits
+    ... class Tree:
+    ...     '''Title. <log2>'''
+    >>> Tree.__doc__.split(",")[0]
+    'Title. "log2" draws ``floor(log2(M) + 1)`` of M attributes'
+    """
+    cls.__doc__ = filled_docstring(cls.__doc__, TEXTS)
+    return cls
 
 
 def least_weight(limit: float, total: float) -> float:

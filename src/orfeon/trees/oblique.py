@@ -8,7 +8,7 @@ Breiman (2001). Random forests. Machine Learning 45(1), 5-32, section 5 (Forest-
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -16,7 +16,7 @@ from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
 from orfeon.tabular import TrainingData
 from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin, TreeRegressorMixin
-from orfeon.trees.limits import LIMITS, least_weight
+from orfeon.trees.limits import CRITERION, LIMITS, Criterion, least_weight
 
 OBLIQUE: dict[str, list[Any]] = {
     "n_combinations": [Interval(Integral, 1, None, closed="left")],
@@ -74,8 +74,8 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
         Linear combinations drawn at each node.
     n_combined : int, default=3
         Attributes in each of them, at most; fewer where there are fewer.
-    criterion : {"gini", "entropy"}, default="gini"
-        Impurity.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Impurity; "log_loss" is another name of "entropy".
     max_depth, max_leaf_nodes : int, optional
         Limits.
     min_samples_split, min_samples_leaf : int or float, default=2 and 1
@@ -89,7 +89,7 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
         own when they are drawn.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes the tree.
 
     Attributes
@@ -115,7 +115,7 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_ObliqueTree._parameter_constraints,
-        "criterion": [StrOptions({"gini", "entropy"})],
+        "criterion": CRITERION,
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
@@ -124,7 +124,7 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
         *,
         n_combinations: int = 8,
         n_combined: int = 3,
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Criterion = "gini",
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
@@ -169,7 +169,7 @@ class ObliqueTreeRegressor(TreeRegressorMixin, _ObliqueTree):
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which attributes are categorical; these are not combined with others, but split on their
         own when they are drawn.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes the tree.
 
     Attributes

@@ -9,7 +9,7 @@ Geurts, Ernst and Wehenkel (2006). Extremely randomized trees. Machine Learning 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
@@ -17,7 +17,14 @@ from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
 from orfeon.tabular import TrainingData
 from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin, TreeRegressorMixin
-from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
+from orfeon.trees.limits import (
+    CRITERION,
+    LIMITS,
+    Criterion,
+    attributes_per_node,
+    least_weight,
+    with_limits,
+)
 
 
 class _RandomTree(BaseTree):
@@ -54,6 +61,7 @@ class _RandomTree(BaseTree):
         return forest, {}
 
 
+@with_limits
 class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
     """Tree of random tests: each candidate attribute is cut at a random place.
 
@@ -64,8 +72,9 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
     ----------
     max_features : int, float, "sqrt", "log2" or None, default=1
         Attributes that are cut at each node; ``None`` for all.
-    criterion : {"gini", "entropy"}, default="gini"
-        What makes one cut better than another.
+        <log2>
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        What makes one cut better than another; "log_loss" is another name of "entropy".
     max_depth, max_leaf_nodes : int, optional
         Limits.
     min_samples_split, min_samples_leaf : int or float, default=2 and 1
@@ -76,7 +85,7 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
         Which attributes are categorical; these are split into random subsets.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes the tree.
 
     Attributes
@@ -97,7 +106,7 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_RandomTree._parameter_constraints,
-        "criterion": [StrOptions({"gini", "entropy"})],
+        "criterion": CRITERION,
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
@@ -105,7 +114,7 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
         self,
         *,
         max_features: Any = 1,
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Criterion = "gini",
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
@@ -127,6 +136,7 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
         self.random_state = random_state
 
 
+@with_limits
 class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
     """Regression tree of random tests: each candidate attribute is cut at a random place.
 
@@ -134,6 +144,7 @@ class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
     ----------
     max_features : int, float, "sqrt", "log2" or None, default=1
         Attributes that are cut at each node; ``None`` for all.
+        <log2>
     max_depth, max_leaf_nodes : int, optional
         Limits.
     min_samples_split, min_samples_leaf : int or float, default=2 and 1
@@ -142,7 +153,7 @@ class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
         Least weight of a leaf, as a share of the whole weight.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which attributes are categorical; these are split into random subsets.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes the tree.
 
     Attributes

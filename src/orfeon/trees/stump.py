@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
@@ -10,7 +10,7 @@ from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
 from orfeon.tabular import TrainingData
 from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin, TreeRegressorMixin
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.limits import CRITERION, LIMITS, Criterion
 
 
 class _Stump(BaseTree):
@@ -37,13 +37,13 @@ class StumpClassifier(TreeClassifierMixin, _Stump):
 
     Parameters
     ----------
-    criterion : {"gini", "entropy"}, default="gini"
-        Impurity.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Impurity; "log_loss" is another name of "entropy".
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which attributes are categorical.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Ties between equally good tests are broken at random.
 
     Attributes
@@ -63,14 +63,14 @@ class StumpClassifier(TreeClassifierMixin, _Stump):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Stump._parameter_constraints,
-        "criterion": [StrOptions({"gini", "entropy"})],
+        "criterion": CRITERION,
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
     def __init__(
         self,
         *,
-        criterion: Literal["gini", "entropy"] = "gini",
+        criterion: Criterion = "gini",
         categorical_features: Any = "auto",
         class_weight: Any = None,
         random_state: Any = None,
@@ -93,7 +93,7 @@ class StumpRegressor(TreeRegressorMixin, _Stump):
     ----------
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which attributes are categorical.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Ties between equally good tests are broken at random.
 
     Attributes
