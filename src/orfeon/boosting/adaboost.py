@@ -200,7 +200,8 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         The weights, which sum to 1, do not fall below this; 1e-8 is usual where runs are long.
     algorithm : {"m1", "samme"}, default="m1"
         With more than two classes: whether members must err on less than half of the weight, or
-        on less than chance, 1 - 1 / n_classes, with votes to match (Zhu et al. 2009).
+        on less than chance, 1 - 1 / n_classes, with votes to match (Zhu et al. 2009); "SAMME" is
+        scikit-learn's spelling of the same.
     <combine_boosted>
     <stopping>
     <fitting>
@@ -243,7 +244,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         **VOTED,
         "on_failure": [StrOptions({"stop", "restart", "bootstrap"})],
         "min_weight": [Interval(Real, 0.0, 0.1, closed="both")],
-        "algorithm": [StrOptions({"m1", "samme"})],
+        "algorithm": [StrOptions({"m1", "samme", "SAMME"})],
     }
 
     def __init__(
@@ -254,7 +255,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         sampling: Sampling = "weights",
         on_failure: OnFailure = "stop",
         min_weight: float = 0.0,
-        algorithm: Algorithm = "m1",
+        algorithm: Algorithm | Literal["SAMME"] = "m1",
         combine: Combine = OWN,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
@@ -293,7 +294,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         self._check_min_weight(examples)
         return AdaBoostScheme(
             examples.labels, examples.weights, max(2, examples.n_classes), self.on_failure,
-            self.min_weight, self.algorithm,
+            self.min_weight, "m1" if self.algorithm == "m1" else "samme",
         )  # fmt: skip
 
     def _advice(self, wanted: Literal["stronger", "weaker"]) -> str:

@@ -91,7 +91,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         other.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything.
 
     Attributes

@@ -52,7 +52,10 @@ from orfeon.warning import AdvisedWarning, warn_user
 
 Floats = npt.NDArray[np.float64]
 TreeMethod = Literal["exact", "histogram"]
-EarlyStopping = Literal["validation", "cv"]
+EarlyStopping = bool | Literal["validation", "cv"]
+
+#: Rounds without improvement after which boosting stops with ``early_stopping=True``, unless told.
+_ROUNDS_WITHOUT = 10
 
 
 _OF_TREES = (
@@ -69,7 +72,7 @@ GRADIENT: dict[str, list[Any]] = {
     "max_features_per_tree": LIMITS["max_features"],
     "tree_method": [StrOptions({"exact", "histogram"})],
     "max_bins": [Interval(Integral, 2, 255, closed="both")],
-    "early_stopping": [StrOptions({"validation", "cv"})],
+    "early_stopping": ["boolean", StrOptions({"validation", "cv"})],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
 }
 
@@ -228,7 +231,16 @@ class GradientBoosting(Ensemble):
 
     @property
     def _cross_validates(self) -> bool:
-        return self.n_iter_no_change is not None and self.early_stopping == "cv"
+        return self._n_rounds_without is not None and self.early_stopping == "cv"
+
+    @property
+    def _n_rounds_without(self) -> int | None:
+        """Rounds without improvement after which boosting stops; None where it does not."""
+        if isinstance(self.early_stopping, str):
+            return self.n_iter_no_change
+        if not self.early_stopping:
+            return None
+        return _ROUNDS_WITHOUT if self.n_iter_no_change is None else self.n_iter_no_change
 
     def _fit(
         self, sample: Sample, loss: Loss, model: AdditiveModel | None, progress: Progress
@@ -238,7 +250,7 @@ class GradientBoosting(Ensemble):
         self.__dict__.pop("validation_loss_", None)
         if self._cross_validates:
             n_rounds = self._cross_validate(sample, loss, progress)
-        elif self.n_iter_no_change is not None:
+        elif self._n_rounds_without is not None:
             training, held = self._set_aside(sample)
         loss = loss.measured(training.y, training.weights)
         start = loss.start(training.y, training.weights) if model is None else model.start
@@ -359,8 +371,8 @@ class GradientBoosting(Ensemble):
     # -- early stopping ------------------------------------------------------------------------
 
     def _patience(self) -> Patience:
-        assert self.n_iter_no_change is not None
-        return Patience(self.n_iter_no_change, self.tol)
+        assert self._n_rounds_without is not None
+        return Patience(self._n_rounds_without, self.tol)
 
     def _set_aside(self, sample: Sample) -> tuple[Sample, Sample]:
         """The examples to train on, and those that tell when to stop."""

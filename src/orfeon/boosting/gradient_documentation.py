@@ -20,8 +20,10 @@ GRADIENT_TEXTS = {
         Least weighted decrease of the residuals' variance by a split.
     max_features : int, float, "sqrt", "log2" or None, default=None
         Attributes drawn at each node, of those of the tree; all by default.
+        <log2>
     max_features_per_tree : int, float, "sqrt", "log2" or None, default=None
         Attributes drawn for each tree; all by default.
+        <log2>
     tree_method : {"exact", "histogram"}, default="exact"
         Whether trees consider every threshold, or those between ``max_bins`` bins.
     max_bins : int, default=255
@@ -31,11 +33,12 @@ GRADIENT_TEXTS = {
     "stopping": """
     n_iter_no_change : int, optional
         Rounds in a row without improvement after which boosting stops; the rounds after the best
-        are dropped. By default it does not stop early.
-    early_stopping : {"validation", "cv"}, default="validation"
+        are dropped. By default it does not stop early, unless ``early_stopping=True``.
+    early_stopping : {"validation", "cv"} or bool, default="validation"
         Whether improvement is measured on a share of the examples, on which the trees are then not
         grown, or by cross-validation; in this case all examples are used for as many rounds as were
-        best.
+        best. False never stops; True is "validation", with ``n_iter_no_change=10`` where that is
+        None.
     validation_fraction : float, default=0.1
         The share, with ``early_stopping="validation"``. Copies of an example stay together.
     n_folds : int, default=5
@@ -52,7 +55,7 @@ GRADIENT_TEXTS = {
     train_loss_ : ndarray of shape (n_rounds,)
         Mean loss of the training examples after each round.
     validation_loss_ : ndarray
-        With ``n_iter_no_change``: the loss that stopping went by, after each round that was tried.
+        Where boosting may stop early: the loss that it went by, after each round that was tried.
     members_, forest_ : Forest
         The trees, round after round; their values are what they add to the scores. With more than
         two classes, each round has one tree for each of ``classes_``, in this order. The columns of
