@@ -59,7 +59,7 @@ class ArbiterClassifier(JudgedClassifiers):
         Models that are trained at once. The result does not depend on it.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything, also every ``random_state`` inside that is None.
 
     Attributes

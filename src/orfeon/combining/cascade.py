@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import TransformerMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from orfeon.combining.composition import Composition, Given, Named
 from orfeon.combining.fitting import Method, ask
@@ -29,7 +30,7 @@ from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 Floats = npt.NDArray[np.float64]
 
 
-class Cascade(Composition):
+class Cascade(TransformerMixin, Composition):  # type: ignore[misc]
     """What cascades of classifiers and of regressors share."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -43,10 +44,10 @@ class Cascade(Composition):
 
     # -- fitting -------------------------------------------------------------------------------
 
-    def _splits(self, units: Units, X: Any) -> list[Split]:
+    def _splits(self, units: Units, X: Any, groups: Any) -> list[Split]:
         if self.in_sample:
             return []
-        splits = super()._splits(units, X)
+        splits = super()._splits(units, X, groups)
         return splits if folds_can_be_learnt_from(splits, units) else []
 
     def _n_fits(self, members: Named, n_splits: int) -> int:
@@ -110,8 +111,8 @@ class Cascade(Composition):
     def construct(self, X: Any) -> Floats:
         """The new attributes of some rows: what all models but the last say.
 
-        It is not called ``transform``: scikit-learn's pipelines would ask it about the examples
-        that the models were trained on. For those there is ``constructed_``.
+        Of the examples that they were trained on they know too much; for those there is
+        ``constructed_``.
 
         Parameters
         ----------
@@ -124,6 +125,65 @@ class Cascade(Composition):
             Probabilities of the classes, of the second only where there are two; or predictions.
         """
         return self._last(X)[2]
+
+    def transform(self, X: Any) -> Floats:
+        """The new attributes of some rows, as :meth:`construct` gives them.
+
+        For the examples that the models were trained on there is :meth:`fit_transform`, which
+        pipelines call when they are fitted.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_constructed)
+            Probabilities of the classes, of the second only where there are two; or predictions.
+        """
+        return self.construct(X)
+
+    def fit_transform(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> Floats:
+        """Fit, and give the new attributes with which the models were trained.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples.
+        y : array of shape (n_rows,)
+            Classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights.
+        groups : array of shape (n_rows,), optional
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_constructed)
+            ``constructed_``, and for rows of weight 0 what all models say.
+        """
+        self.fit(X, y, sample_weight, groups=groups)
+        return self._unseen(self.constructed_, sample_weight, lambda: self.construct(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """Names of the new attributes.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            Names of the attributes, which are only checked.
+
+        Returns
+        -------
+        ndarray of str
+            Those of ``constructed_names_``.
+        """
+        names = self.constructed_names_
+        _check_feature_names_in(self, input_features)
+        return np.array(names, dtype=object)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """What the last model decides.
@@ -185,7 +245,7 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
         Classifiers that are trained at once, over the folds. The cascade does not depend on it.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything, also every ``random_state`` inside that is None.
 
     Attributes
@@ -312,7 +372,7 @@ class CascadeRegressor(TabularRegressorMixin, Cascade):
         Regressors that are trained at once, over the folds. The cascade does not depend on it.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything, also every ``random_state`` inside that is None.
 
     Attributes

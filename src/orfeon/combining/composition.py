@@ -232,7 +232,7 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
     # -- fitting and asking --------------------------------------------------------------------
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Train the models, and what learns from their answers.
 
         Parameters
@@ -243,6 +243,9 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
             Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+        groups : array of shape (n_rows,), optional
+            For a splitter ``cv`` that keeps the rows of a group together, such as
+            :class:`sklearn.model_selection.GroupKFold`; other ``cv`` do not look at them.
 
         Returns
         -------
@@ -257,7 +260,7 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
             units = self._read_units(X, y, sample_weight, sort=not in_order)
             if fitted and units.n_classes:
                 units = self._with_known_classes(units, fitted)
-            splits = [] if units.is_constant else self._splits(units, X)
+            splits = [] if units.is_constant else self._splits(units, X, groups)
             if splits or (self._is("prefit") and not units.is_constant):
                 for name, estimator in fitted:
                     check_unseen(name, estimator, X, y, sample_weight)
@@ -271,9 +274,9 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
     def _check_settings(self, members: Named) -> None:
         """Refuse settings that scikit-learn's own validation cannot."""
 
-    def _splits(self, units: Units, X: Any) -> list[Split]:
+    def _splits(self, units: Units, X: Any, groups: Any) -> list[Split]:
         """Folds by which answers to unseen examples are found; none where they come otherwise."""
-        return read_splits(self.cv, units, X)
+        return read_splits(self.cv, units, X, groups)
 
     def _n_fits(self, members: Named, n_splits: int) -> int:
         """How many trainings there are to be, for those who watch."""
@@ -338,6 +341,16 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         frozen = [t for t, (_, estimator) in enumerate(members) if is_frozen(estimator)]
         warn_of_memory([members[t][0] for t in frozen], answers[frozen], units.y)
         return answers
+
+    def _unseen(self, told: Floats, sample_weight: Any, answers: Callable[[], Floats]) -> Floats:
+        """What was told of the rows given by models that have not seen them.
+
+        No model has seen rows of weight 0: all of them are asked about these.
+        """
+        if sample_weight is None:
+            return told.copy()
+        absent = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64) == 0, len(told))
+        return np.where(absent[:, None], answers(), told) if absent.any() else told.copy()
 
     def _ask(self, estimators: Sequence[Any], rows: Any, method: Method) -> Floats:
         """What fitted estimators say, of shape (n_estimators, n_rows, n_outputs)."""

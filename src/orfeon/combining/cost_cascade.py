@@ -67,7 +67,7 @@ class CostCascadeClassifier(JudgedClassifiers):
         Classifiers that are trained at once. The cascade does not depend on it.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything but measured costs, also every ``random_state`` inside that is None.
 
     Attributes

@@ -95,6 +95,7 @@ class MixtureOfExpertsClassifier(OneGate, BaseExpertsClassifier):
         max_iter: int = 200,
         tol: float = 1e-4,
         categorical_features: Any = "auto",
+        n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -105,6 +106,7 @@ class MixtureOfExpertsClassifier(OneGate, BaseExpertsClassifier):
         self.max_iter = max_iter
         self.tol = tol
         self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
 
@@ -166,6 +168,7 @@ class MixtureOfExpertsRegressor(OneGate, BaseExpertsRegressor):
         max_iter: int = 200,
         tol: float = 1e-4,
         categorical_features: Any = "auto",
+        n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -176,5 +179,6 @@ class MixtureOfExpertsRegressor(OneGate, BaseExpertsRegressor):
         self.max_iter = max_iter
         self.tol = tol
         self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state

@@ -105,6 +105,7 @@ class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
         max_iter: int = 200,
         tol: float = 1e-4,
         categorical_features: Any = "auto",
+        n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -116,6 +117,7 @@ class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
         self.max_iter = max_iter
         self.tol = tol
         self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
 
@@ -178,6 +180,7 @@ class HierarchicalExpertsRegressor(TreeOfGates, BaseExpertsRegressor):
         max_iter: int = 200,
         tol: float = 1e-4,
         categorical_features: Any = "auto",
+        n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -189,5 +192,6 @@ class HierarchicalExpertsRegressor(TreeOfGates, BaseExpertsRegressor):
         self.max_iter = max_iter
         self.tol = tol
         self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state

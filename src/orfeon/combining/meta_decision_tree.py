@@ -51,7 +51,7 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
         Folds of the cross-validation.
     min_samples_leaf : int, default=1
         Least number of examples in a leaf, each counted for every member that is right about it.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes the folds, and the choice between equally good tests.
 
     Attributes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
@@ -29,6 +29,7 @@ from orfeon.combining.local_models import (
     SoftmaxLearner,
 )
 from orfeon.combining.tables import is_frame
+from orfeon.growth.blocks import run_in_blocks
 from orfeon.perceptrons.base import in_examples
 from orfeon.perceptrons.inputs import Inputs
 from orfeon.progress import CallbackSupport, report_progress
@@ -56,6 +57,7 @@ EXPERTS: dict[str, list[Any]] = {
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0.0, None, closed="left")],
     "categorical_features": LIMITS["categorical_features"],
+    "n_jobs": [Integral, None],
     "verbose": ["verbose"],
     "random_state": LIMITS["random_state"],
 }
@@ -73,9 +75,12 @@ EXPERT_TEXTS = {
     tol : float, default=1e-4
         They end when one gains less than this in log-likelihood per example.
     <categorical_features>
+    n_jobs : int, optional
+        Threads that begin with other gates at the same time, through joblib. The mixture does not
+        depend on it.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything, also what is random in ``expert`` and left open there.
 """,
     "fitted": """
@@ -121,6 +126,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
     n_init: int
     max_iter: int
     tol: float
+    n_jobs: int | None
     verbose: int
     gates_: Gates
     experts_: Experts
@@ -191,27 +197,28 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
         """Run the EM algorithm from each start, and keep what is most likely."""
         inputs, basis = in_fewer_directions(self.inputs_.of(data.X))
         n_branches, depth = self._tree_of_gates()
-        best: Mixture | None = None
-        # One thread: sums of several threads depend on their number, and small ones are slower.
-        limits = threadpool_limits(1, "blas") if self.expert is None else nullcontext()
-        with limits:
-            for start in range(self.n_init):
-                root = branch(data.seeds, Purpose.EXPERTS, start)
-                rng = np.random.default_rng(root)
-                gates = Gates.draw(n_branches, depth, inputs.shape[1], _STEEPNESS, rng)
-                seeds = tuple(
-                    int(branch(root, e).generate_state(1)[0]) for e in range(gates.n_leaves)
-                )
-                learner = self._learner(data, inputs, table, seeds)
-                mixture = maximise(
+
+        def run(starts: slice) -> Mixture:
+            root = branch(data.seeds, Purpose.EXPERTS, starts.start)
+            rng = np.random.default_rng(root)
+            gates = Gates.draw(n_branches, depth, inputs.shape[1], _STEEPNESS, rng)
+            seeds = tuple(int(branch(root, e).generate_state(1)[0]) for e in range(gates.n_leaves))
+            learner = self._learner(data, inputs, table, seeds)
+            with self._one_thread():  # here too, for a process of its own knows of no other limit
+                return maximise(
                     gates, learner, data.weights, tol=float(self.tol), max_iter=self.max_iter
                 )
-                if best is None or mixture.value > best.value:
-                    best = mixture
-                if progress.update_and_ask():
-                    break
-        assert best is not None  # there is one start at least
+
+        with self._one_thread():
+            found = run_in_blocks(
+                run, range(self.n_init), self.n_jobs, progress.update_and_ask, most=1
+            )
+        best = max(found, key=lambda mixture: mixture.value)  # the first of those
         self._take(best if basis is None else best.expanded(basis))
+
+    def _one_thread(self) -> AbstractContextManager[Any]:
+        """Sums of several threads depend on their number, and small ones are slower."""
+        return threadpool_limits(1, "blas") if self.expert is None else nullcontext()
 
     def _take(self, mixture: Mixture) -> None:
         """Take over what was learnt."""

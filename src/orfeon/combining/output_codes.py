@@ -234,7 +234,7 @@ class OutputCodeClassifier(
         Members that are trained at once. The model does not depend on it.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything, also what is random in ``estimator`` and left open there.
 
     Attributes

@@ -105,7 +105,7 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
         Classifiers that are trained at once, over folds too. The stack does not depend on it.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything, also every ``random_state`` inside that is None.
 
     Attributes
@@ -371,7 +371,7 @@ class StackingRegressor(TabularRegressorMixin, Stacking):
         Regressors that are trained at once, over folds too. The stack does not depend on it.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything, also every ``random_state`` inside that is None.
 
     Attributes

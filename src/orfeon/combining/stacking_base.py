@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import is_classifier
+from sklearn.base import TransformerMixin, is_classifier
 from sklearn.dummy import DummyRegressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from orfeon.adapters import adapt
 from orfeon.combining.composition import Composition, Given, Named
@@ -28,13 +28,13 @@ from orfeon.combining.level_one import (
 )
 from orfeon.combining.mean_answers import MeanAnswers
 from orfeon.combining.out_of_fold import Split
-from orfeon.combining.tables import answer_columns, answer_names, beside
+from orfeon.combining.tables import answer_columns, answer_names, beside, free_names
 from orfeon.combining.training_units import Units, folds_can_be_learnt_from
 
 Floats = npt.NDArray[np.float64]
 
 
-class Stacking(Composition):
+class Stacking(TransformerMixin, Composition):  # type: ignore[misc]
     """What stacks of classifiers and of regressors share."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -85,8 +85,8 @@ class Stacking(Composition):
         self._check_final()
         self._method = self._check_method(members)
 
-    def _splits(self, units: Units, X: Any) -> list[Split]:
-        return [] if isinstance(self.cv, str) else super()._splits(units, X)
+    def _splits(self, units: Units, X: Any, groups: Any) -> list[Split]:
+        return [] if isinstance(self.cv, str) else super()._splits(units, X, groups)
 
     def _n_fits(self, members: Named, n_splits: int) -> int:
         return super()._n_fits(members, n_splits) + 1
@@ -208,10 +208,10 @@ class Stacking(Composition):
         return self._column_names()
 
     def answers(self, X: Any) -> Floats:
-        """What the models say, as the final estimator sees it.
+        """What the models say.
 
-        It is not called ``transform``: scikit-learn's pipelines would ask it about the examples
-        that the models were trained on. For those there is ``level_one_``.
+        Of the examples that they were trained on they know too much; for those there is
+        ``level_one_``.
 
         Parameters
         ----------
@@ -224,6 +224,72 @@ class Stacking(Composition):
             Probabilities of the classes, of the second only where there are two; or predictions.
         """
         return self._columns(self._answers(self._rows(X)))
+
+    def transform(self, X: Any) -> Any:
+        """What the final estimator sees: what the models say, and the attributes if it sees them.
+
+        Of the examples that the models were trained on they know too much: :meth:`fit_transform`,
+        which pipelines call when they are fitted, gives what was said of them out of fold.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            Rows.
+
+        Returns
+        -------
+        array or data frame of shape (n_rows, n_columns)
+            The columns of :meth:`answers`; with ``passthrough`` those of ``X`` after them.
+        """
+        check_is_fitted(self, "final_estimator_")
+        return self._seen_by_final(X)
+
+    def fit_transform(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> Any:
+        """Fit, and give what the final estimator has learnt from.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_attributes)
+            The examples.
+        y : array of shape (n_rows,)
+            Classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Weights.
+        groups : array of shape (n_rows,), optional
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        array or data frame of shape (n_rows, n_columns)
+            The columns of :meth:`transform`, with answers of models that have not seen the example:
+            those of ``level_one_``, and of rows of weight 0 those of all models.
+        """
+        self.fit(X, y, sample_weight, groups=groups)
+        columns = self._unseen(self.level_one_, sample_weight, lambda: self.answers(X))
+        if not self.passthrough:
+            return columns
+        return beside(self._rows(X), columns, self._column_names(), first=True)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """Names of the columns of :meth:`transform`.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            Names of the attributes, where ``X`` had none.
+
+        Returns
+        -------
+        ndarray of str
+            Those of ``answer_names_``; with ``passthrough`` those of the attributes after them.
+        """
+        check_is_fitted(self, "final_estimator_")
+        inputs = _check_feature_names_in(self, input_features).tolist()
+        names = self._column_names()
+        names = [*free_names(names, inputs), *inputs] if self.passthrough else names
+        return np.array(names, dtype=object)
 
     def _seen_by_final(self, X: Any) -> Any:
         rows = self._rows(X)

@@ -63,7 +63,7 @@ def beside(X: Any, columns: Floats, names: Sequence[str], *, first: bool = False
     if not is_frame(X):
         return np.column_stack([columns, X] if first else [X, columns])
     taken = list(X.columns)
-    new = _free_names(names, taken)
+    new = free_names(names, taken)
     if _is_polars(X):
         wider = X.with_columns(**dict(zip(new, columns.T.copy(), strict=True)))
         return wider.select([*new, *taken] if first else [*taken, *new])
@@ -123,7 +123,27 @@ def answer_names(names: Sequence[str], classes: npt.NDArray[Any] | None) -> list
     return [f"{name}_{label}" for name in names for label in told]
 
 
-def _free_names(names: Sequence[str], taken: Sequence[Any]) -> list[Any]:
+def free_names(names: Sequence[str], taken: Sequence[Any]) -> list[Any]:
+    """Names of new columns that are not those of others.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What they would be called.
+    taken : sequence
+        Names of the columns that there are.
+
+    Returns
+    -------
+    list
+        The names, with underscores before those that are taken; numbers beside numbers.
+
+    Examples
+    --------
+    >>> from orfeon.combining.tables import free_names
+    >>> free_names(["tree", "line"], ["line", "age"])
+    ['tree', '_line']
+    """
     if not all(isinstance(name, str) for name in taken):
         # Numbers, as those there are: scikit-learn takes no strings beside them.
         free = (number for number in count() if number not in taken)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from orfeon.combining.out_of_fold import Split, check_splits, splits_of
 from orfeon.ensembles.setting_aside import deal_folds
@@ -224,7 +225,7 @@ def folds_can_be_learnt_from(splits: Sequence[Split], units: Units) -> bool:
     return can_be_learnt_from(trained, asked, units)
 
 
-def read_splits(cv: Any, units: Units, X: Any) -> list[Split]:
+def read_splits(cv: Any, units: Units, X: Any, groups: Any = None) -> list[Split]:
     """The folds that ``cv`` asks for, over the units.
 
     Parameters
@@ -235,6 +236,8 @@ def read_splits(cv: Any, units: Units, X: Any) -> list[Split]:
         The examples; in the order of the rows unless ``cv`` is a number.
     X : table
         The rows given, for splitters.
+    groups : array of shape (n_given,), optional
+        What splitters keep together, such as :class:`sklearn.model_selection.GroupKFold`.
 
     Returns
     -------
@@ -251,13 +254,20 @@ def read_splits(cv: Any, units: Units, X: Any) -> list[Split]:
     >>> [test.tolist() for _, test in read_splits(KFold(2), units, X[1:])]
     [[0, 1], [2]]
     """
+    if groups is not None and _num_samples(groups) != units.n_given:
+        raise ValueError(
+            f"groups has {_num_samples(groups)} values and X has {units.n_given} rows; one value "
+            "for each row is expected."
+        )
     if cv is None or isinstance(cv, Integral):
         return splits_of(units.fold_numbers(5 if cv is None else int(cv)))
     if hasattr(cv, "split"):
         rows, first = np.unique(units.rows, return_index=True)
         if len(rows) < units.n_given:
             X = _safe_indexing(X, rows)
-        found = check_splits(cv.split(X, units.labels[first]), len(rows))
+        # Some splitters take no groups, and need not.
+        grouped = () if groups is None else (_safe_indexing(groups, rows),)
+        found = check_splits(cv.split(X, units.labels[first], *grouped), len(rows))
         found = [Split(rows[train], rows[test]) for train, test in found]
     else:
         found = check_splits(cv, units.n_given)

@@ -16,6 +16,7 @@ Joint Conference on Artificial Intelligence, 973-978.
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -59,7 +60,10 @@ class CostThresholdClassifier(CostClassifier):
         :class:`sklearn.calibration.CalibratedClassifierCV`; ``decision_function`` is then enough.
     method : {"sigmoid", "isotonic"}, default="sigmoid"
         How they are calibrated.
-    random_state : int, RandomState or None, default=None
+    n_jobs : int, optional
+        Folds of the calibration that are trained at once, through joblib. The classifier does not
+        depend on it.
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes every ``random_state`` of the estimator; with None they are as they were given.
 
     Attributes
@@ -108,6 +112,7 @@ class CostThresholdClassifier(CostClassifier):
         **CostClassifier._parameter_constraints,
         "cv": ["cv_object", StrOptions({"prefit"})],
         "method": [StrOptions({"sigmoid", "isotonic"})],
+        "n_jobs": [Integral, None],
     }
 
     threshold_: float
@@ -119,12 +124,14 @@ class CostThresholdClassifier(CostClassifier):
         *,
         cv: Any = None,
         method: Literal["sigmoid", "isotonic"] = "sigmoid",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
         self.costs = costs
         self.cv = cv
         self.method = method
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _default(self) -> Any:
@@ -169,7 +176,7 @@ class CostThresholdClassifier(CostClassifier):
             if takes_weights and get_config()["enable_metadata_routing"]:
                 base.set_fit_request(sample_weight=True)
             splits = _kept_splits(self.cv, rows, n_given)
-            base = CalibratedClassifierCV(base, method=self.method, cv=splits)
+            base = CalibratedClassifierCV(base, method=self.method, cv=splits, n_jobs=self.n_jobs)
         given = {} if sample_weight is None else {"sample_weight": weights}
         self._keep(base.fit(X, y, **given))
 

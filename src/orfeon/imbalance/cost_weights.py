@@ -50,7 +50,7 @@ class CostSensitiveClassifier(CostClassifier):
         each class, 1 for those that are not named; or a matrix whose entry (i, j) is the cost of
         predicting class j for an example of class i, in the order of the sorted classes, with
         zeros on the diagonal.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes every ``random_state`` of the estimator; with None they are as they were given.
 
     Attributes

@@ -89,7 +89,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         Handed on to the ensemble, unless it is frozen; by default it keeps its own.
     verbose : int, default=0
         Likewise: whether it shows progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes the examples drawn, and all models whose own ``random_state`` is None.
 
     Attributes

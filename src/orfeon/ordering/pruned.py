@@ -42,7 +42,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         Handed on to the ensemble, unless it is frozen; by default it keeps its own.
     verbose : int, default=0
         Likewise: whether it shows progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything; when given, it is that of the ensemble too.
 
     Attributes
@@ -238,7 +238,7 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
         Handed on to the ensemble, unless it is frozen; by default it keeps its own.
     verbose : int, default=0
         Likewise: whether it shows progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything; when given, it is that of the ensemble too.
 
     Attributes

@@ -66,7 +66,7 @@ class ParallelPerceptronClassifier(
         Threads, with more than two classes. The model does not depend on it.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything.
 
     Attributes

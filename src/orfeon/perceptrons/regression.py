@@ -58,7 +58,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         Whether ``fit`` goes on from the weights and margins of the fit before.
     verbose : int, default=0
         Whether to show progress.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything.
 
     Attributes

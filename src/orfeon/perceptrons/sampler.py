@@ -36,7 +36,7 @@ class PPTSSSampler(SelectionSampler):
     pos_label : object, optional
         The class of interest; the least frequent by default. With more than two classes it is told
         from all others together.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything.
 
     Attributes
