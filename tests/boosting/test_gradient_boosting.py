@@ -322,7 +322,7 @@ def test_random_state_fixes_everything(estimator):
         ({"loss": "log_loss"}, "loss"),
         ({"max_bins": 256}, "max_bins"),
         ({"tree_method": "fast"}, "tree_method"),
-        ({"early_stopping": True}, "early_stopping"),
+        ({"early_stopping": "never"}, "early_stopping"),
         ({"n_folds": 1}, "n_folds"),
         ({"validation_fraction": 0.0}, "validation_fraction"),
         ({"n_iter_no_change": 0}, "n_iter_no_change"),

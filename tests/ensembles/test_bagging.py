@@ -187,7 +187,7 @@ def test_more_samples_than_examples_are_refused():
     assert forest.value[0].sum() == 180
 
 
-@pytest.mark.parametrize("max_samples", [0, -1, 1.5, 0.0, "half", None])
+@pytest.mark.parametrize("max_samples", [0, -1, 1.5, 0.0, "half"])
 def test_impossible_sizes_are_refused(max_samples):
     X, y = table(BaggingClassifier())
     with pytest.raises(ValueError, match="'max_samples' parameter of BaggingClassifier must be"):
