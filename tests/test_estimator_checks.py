@@ -39,6 +39,7 @@ from orfeon import (
     PPTSSClassifier,
     PrunedClassifier,
     PrunedRegressor,
+    RandomSubspaceClassifier,
     WaggingClassifier,
 )
 from orfeon.ordering import BoostingBased
@@ -259,9 +260,18 @@ def test_the_estimators_are_found():
     assert set(SETTINGS) <= set(found)
 
 
+def expected_failures(estimator: Any) -> dict[str, str]:
+    """Checks that cannot hold, and why."""
+    unpruned = getattr(estimator, "estimator", 0) is None
+    if isinstance(estimator, WaggingClassifier | RandomSubspaceClassifier) and unpruned:
+        reason = "light examples have leaves of their own: min_weight_fraction_leaf is the base's"
+        return {"check_class_weight_classifiers": reason}
+    return {}
+
+
 # One check is skipped when the environment variable SCIPY_ARRAY_API is not set: that of input from
 # other array libraries. The variable must be set before SciPy is imported; the next test does it.
-@parametrize_with_checks(every_setting(ties=False))
+@parametrize_with_checks(every_setting(ties=False), expected_failed_checks=expected_failures)
 def test_scikit_learn_compatible(estimator, check):
     check(estimator)
 

@@ -55,8 +55,6 @@ NUMBERS = table(BaggingRegressor())[1]
         ("RandomSubspaceClassifier", {}),
         ("PartitionedClassifier", {}),
         ("PartitionedClassifier", {"n_estimators": 1}),
-        ("BoostingIGPClassifier", {}),
-        ("IGPCommitteesClassifier", {}),
     ],
 )
 def test_class_weight_is_the_sample_weight_of_the_class(name, setting):
@@ -77,12 +75,6 @@ def test_class_weight_reaches_learners_of_others():
     assert (model.fit(X, Y).predict(X) == 2).mean() > (Y == 2).mean() + 0.2
     with pytest.raises(ValueError, match="class_weight has fractions, and KNeighborsClassifier"):
         RandomSubspaceClassifier(KNeighborsClassifier(), 3, class_weight="balanced").fit(X, Y)
-
-
-@pytest.mark.parametrize("name", ["BoostingIGPClassifier", "IGPCommitteesClassifier"])
-def test_a_class_of_weight_zero_is_not_learnt_by_boosted_trees(name):
-    model = small(name, class_weight={0: 0.0, 1: 1.0, 2: 1.0}).fit(X, Y)
-    assert set(model.predict(X).tolist()) == {1, 2}
 
 
 def test_wagging_never_leaves_all_the_weight_out():

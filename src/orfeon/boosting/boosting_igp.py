@@ -143,10 +143,9 @@ class HalvesScheme(Scheme):
         weights = self._weights.copy()
         for half in (1, 2):
             mine = self.halves == half
-            if weights[mine].any():
+            if mine.any():
                 weights[mine] = reweigh_half(weights[mine], self.initial[mine], wrong[mine])
-        # A class of weight 0 keeps it.
-        weights = np.maximum(weights, LEAST_WEIGHT * (self.initial > 0))
+        weights = np.maximum(weights, LEAST_WEIGHT)
         self._weights = weights / weights.sum()
 
 
@@ -252,7 +251,6 @@ class BoostingIGPClassifier(OfIGPTrees):
         Least weight of a leaf, in the half that grows it, as a share of the whole weight.
     <categorical_features>
     <combine>
-    <class_weight>
     <fitting>
 
     Attributes
@@ -281,7 +279,6 @@ class BoostingIGPClassifier(OfIGPTrees):
         min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
         combine: Combine = "majority",
-        class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -293,7 +290,6 @@ class BoostingIGPClassifier(OfIGPTrees):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.categorical_features = categorical_features
         self.combine = combine
-        self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

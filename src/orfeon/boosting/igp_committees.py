@@ -53,7 +53,6 @@ class IGPCommitteesClassifier(OfIGPTrees):
     <categorical_features>
     combine : {"majority", "soft"}, default="majority"
         Whether committees vote, or the vote shares within them are averaged.
-    <class_weight>
     warm_start : bool, default=False
         Whether a second ``fit`` with more committees adds to those there are.
     n_jobs : int, optional
@@ -108,7 +107,6 @@ class IGPCommitteesClassifier(OfIGPTrees):
         min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "auto",
         combine: Combine = "majority",
-        class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -121,7 +119,6 @@ class IGPCommitteesClassifier(OfIGPTrees):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.categorical_features = categorical_features
         self.combine = combine
-        self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -183,9 +180,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
         given = {name: getattr(self, name) for name in OF_TREES}
         # Within a committee nothing is learnt: trees vote, or their shares are averaged.
         within = "soft" if self._simple_rule == "soft" else "majority"
-        committee = BoostingIGPClassifier(
-            self.n_estimators, **given, combine=within, class_weight=self.class_weight
-        )
+        committee = BoostingIGPClassifier(self.n_estimators, **given, combine=within)
         committee.members_ = self.members_.committees[index]
         self._hand_over(committee)
         committee.estimator_ = self.estimator_

@@ -31,7 +31,6 @@ class OfIGPTrees(VotingClassifierMixin, IndependentEnsemble):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
         **CLASSIFIER,
-        **CLASS_WEIGHT,
         **{name: LIMITS[name] for name in OF_TREES if name != "criterion"},
         "criterion": CRITERION,
     }
@@ -77,6 +76,11 @@ class IGPEnsembleClassifier(OfIGPTrees):
     >>> round(IGPEnsembleClassifier(random_state=0).fit(X, y).score(X_test, y_test), 2)
     0.76
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **OfIGPTrees._parameter_constraints,
+        **CLASS_WEIGHT,
+    }
 
     def __init__(
         self,
