@@ -99,7 +99,7 @@ def test_integers_nulls_and_floats_of_arrow_are_numbers(wave, wave_model):
     columns["x0"] = pa.array([None, 3], pa.uint8())
     columns["x1"] = pa.array([np.nan, 1.5], pa.float32())
     columns["x2"] = pa.nulls(2)
-    columns["x3"] = pa.array([1.5, 2.5], pa.float16())
+    columns["x3"] = pa.array(np.array([1.5, 2.5], np.float16))
     expected = X.astype(float)
     expected[:, 0], expected[:, 1], expected[:, 2] = [np.nan, 3], [np.nan, 1.5], np.nan
     expected[:, 3] = [1.5, 2.5]
@@ -429,7 +429,10 @@ def overlapping_views(n_words: int, n_letters: int) -> pa.Array:
     """Words that all are the same bytes: a length, the first four letters, buffer and offset."""
     one = np.array([n_letters, 0x78787878, 0, 0], np.int32).tobytes()
     parts = [None, pa.py_buffer(one * n_words), pa.py_buffer(b"x" * n_letters)]
-    return pa.Array.from_buffers(pa.string_view(), n_words, parts)
+    try:
+        return pa.Array.from_buffers(pa.string_view(), n_words, parts)
+    except ValueError:
+        pytest.skip("this pyarrow reads such words, and does not let one make them")
 
 
 def test_views_that_overlap_are_counted_before_they_are_made(homes, new_homes):

@@ -203,7 +203,7 @@ def _prepare(maker: Any, options: argparse.Namespace) -> Any:
     """
     say(f"Preparing {options.model.name} ...", quiet=options.quiet)
     start = time.perf_counter()
-    app = maker()
+    app = maker.of_now()()
     if not app.served.is_quick:
         say(
             f"{type(app.served.model).__name__} takes data frames: some milliseconds a request.",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import UserList
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,11 @@ class Encoder:
             return value if math.isfinite(value) else {"float": str(value)}
         if depth > limits.MAX_DEPTH:
             raise self._refusal(f"has containers more than {limits.MAX_DEPTH} deep")
+        if isinstance(
+            value, UserList
+        ):  # scikit-learn 1.6 has columns in one that warns its readers
+            value = list(value.data)
+            kind = list
         if kind in _CONTAINERS:
             return self._container(value, depth)
         if kind is range or kind is slice:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import gc
 import inspect
 import logging
+import multiprocessing
+import os
 import shutil
+import signal
 import socket
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +55,25 @@ class ApplicationMaker:
     early_decision: float | None
     copies: Path | None = None
 
+    def of_now(self) -> ApplicationMaker:
+        """Whoever makes the application of the file as it is now, whatever is written to it later.
+
+        Returns
+        -------
+        ApplicationMaker
+            With a copy for its file; itself where there is no folder for copies.
+        """
+        if self.copies is None:
+            return self
+        return replace(self, path=_own_copy(self.path, self.copies))
+
     def __call__(self) -> Any:
         """The application, ready to answer."""
         from orfeon.serving.application import create_app
 
-        path = self.path if self.copies is None else _own_copy(self.path, self.copies)
+        _end_with_parent()
         app = create_app(
-            path,
+            self.path,
             limits=self.limits,
             early_decision=self.early_decision,
             memory_map=self.copies is not None,
@@ -68,6 +83,19 @@ class ApplicationMaker:
         gc.collect()
         gc.freeze()
         return app
+
+
+def _end_with_parent() -> None:
+    """End a worker whose command was killed, so that nobody is left behind with the port."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def wait() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _own_copy(path: Path, folder: Path) -> Path:
@@ -194,7 +222,7 @@ def run(
         with on_hangup(end if has_terminal() else reload.begin):
             server.run(sockets=[opened])
         return
-    config = uvicorn.Config(maker, factory=True, **settings)
+    config = uvicorn.Config(maker.of_now(), factory=True, **settings)
     more: dict[str, Any] = {}
     if "target" in inspect.signature(Multiprocess).parameters:  # older releases of uvicorn
         more["target"] = uvicorn.Server(config).run
@@ -208,10 +236,15 @@ def _supervisor(base: Any) -> Any:
         def __init__(self, maker: ApplicationMaker, config: Any, **given: Any) -> None:
             super().__init__(config, **given)
             self._maker = maker
-            self._is_new = threading.Event()
+            self._new: list[ApplicationMaker] = []
             # Asked now: after a hangup there is none.
             self._ends_with_terminal = has_terminal()
-            self._reload = Reload(maker, lambda _: self._is_new.set())
+            self._reload = Reload(self._make_new, self._new.append)
+
+        def _make_new(self) -> ApplicationMaker:
+            new = self._maker.of_now()
+            new()  # which compiles what it needs, and is refused where it cannot be served
+            return new
 
         def handle_hup(self) -> None:
             if self._ends_with_terminal:
@@ -220,12 +253,14 @@ def _supervisor(base: Any) -> Any:
                 self._reload.begin()
 
         def keep_subprocess_alive(self) -> None:
-            if self._is_new.is_set():
-                self._is_new.clear()
+            if self._new:
+                # Processes that take the place of others later make the same.
+                self.config.app = self._new[-1]
+                self._new.clear()
                 self.restart_all()
                 _logger.warning("the model was loaded anew")
                 if self._maker.copies is not None:
-                    _forget_copies(self._maker.copies)
+                    _forget_copies(self._maker.copies, self.config.app.path.parent)
             super().keep_subprocess_alive()
 
         def restart_all(self) -> None:
@@ -240,13 +275,13 @@ def _supervisor(base: Any) -> Any:
     return Supervisor
 
 
-def _forget_copies(folder: Path) -> None:
-    """Delete the copies of models that nobody will map any more: all but the last two.
+def _forget_copies(folder: Path, served: Path) -> None:
+    """Delete the copies of models that nobody will map any more.
 
-    The last but one may be that of a process that is being started.
+    The one that is served stays, and the last of the others: it may just be looked at.
     """
-    copies = sorted(folder.iterdir(), key=lambda each: each.stat().st_mtime_ns)
-    for each in copies[:-2]:
+    others = (each for each in folder.iterdir() if each != served)
+    for each in sorted(others, key=lambda each: each.stat().st_mtime_ns)[:-1]:
         shutil.rmtree(each, ignore_errors=True)
 
 
