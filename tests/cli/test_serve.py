@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -10,8 +11,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,15 +24,33 @@ from orfeon.cli.serve import _address, _warn_of_strangers
 from orfeon.serving import process
 
 
+@contextlib.contextmanager
+def heard(name: str) -> Iterator[None]:
+    """Processes that are started hear a signal, also where nohup has the tests ignore it."""
+    number = getattr(signal, name, None)
+    if number is None:
+        yield
+        return
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 class Running:
     """The command in a process of its own, until it listens."""
 
     def __init__(self, model: Path, *more: str) -> None:
         command = [sys.executable, "-m", "orfeon", "serve", str(model), "--port", "0", *more]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
+        with heard("SIGHUP"):
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            )
         self.lines: list[str] = []
+        # Whoever waits for a line that never comes is told so, and does not wait for ever.
+        self.patience = threading.Timer(180, self.process.kill)
+        self.patience.start()
 
     def __enter__(self) -> Running:
         assert self.process.stderr is not None
@@ -45,6 +66,7 @@ class Running:
             self.process.kill()
         self.process.wait()
         self.process.stderr.close()
+        self.patience.cancel()
 
     def ask(self, path: str, body: bytes | None = None) -> object:
         headers = {"Content-Type": "application/json"}
