@@ -260,8 +260,12 @@ def test_weights_of_zero_leave_rows_of_a_frame_out():
 def test_other_columns_are_refused():
     frame, y = mixed_problem()
     bag = BaggingClassifier(pipeline(), 3, random_state=0).fit(frame, y)
-    with pytest.raises(ValueError, match="X has 2 features, but BaggingClassifier is expecting 3"):
+    with pytest.raises(ValueError, match=r"fit time, yet now missing:\n- noise"):
         bag.predict(frame[["colour", "size"]])
+    X = np.arange(24.0).reshape(8, 3)
+    bag = BaggingClassifier(GaussianNB(), 3, random_state=0).fit(X, [0, 1] * 4)
+    with pytest.raises(ValueError, match="X has 2 features, but BaggingClassifier is expecting 3"):
+        bag.predict(X[:, :2])
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc"])

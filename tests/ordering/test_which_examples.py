@@ -19,8 +19,8 @@ from orfeon import PrunedClassifier, order, prune
 from orfeon.adapters import adapt
 from orfeon.datasets import make_waveform
 from orfeon.inspection import error_curves, importances, margins
-from orfeon.ordering import choose_size
 from orfeon.ordering.rule import as_rule
+from orfeon.ordering.sizes import choose_size
 from orfeon.votes.source import read_source
 
 TREES = [
@@ -53,14 +53,14 @@ def test_as_many_examples_of_validation_are_taken_as_they_are(ensemble, sets):
     for (X, y), known in ((train, True), (other, False)):
         found = importances(ensemble, X, y, kind="permutation", random_state=0, n_repeats=1)
         assert found.on == ("out_of_bag" if known else "examples")
-        choice = order(ensemble, y, X=X, rule=rule_of(ensemble)).size_choice(n_folds=2)
+        choice = order(ensemble, X, y, rule=rule_of(ensemble)).size_choice(n_folds=2)
         assert (choice.out_of_bag is not None) == known
         curves = error_curves(ensemble, X, y)
         assert ("out-of-bag" in {curve.on for curve in curves}) == known
     X, y = other
     for ask in (
         lambda: importances(ensemble, X, y, kind="permutation", on="out_of_bag"),
-        lambda: order(ensemble, y, X=X, on="out_of_bag", rule=rule_of(ensemble)),
+        lambda: order(ensemble, X, y, on="out_of_bag", rule=rule_of(ensemble)),
         lambda: prune(ensemble, X, y, on="out_of_bag", rule=rule_of(ensemble)),
         lambda: error_curves(ensemble, X, y, out_of_bag=True),
     ):
@@ -78,7 +78,7 @@ def test_members_that_do_not_tell_are_out_of_bag_only_where_it_is_asked_for(ense
     options = {"kind": "permutation", "random_state": 0, "n_repeats": 1}
     assert importances(ensemble, X, y, **options).on == "examples"
     assert importances(ensemble, X, y, on="out_of_bag", **options).on == "out_of_bag"
-    assert order(ensemble, y, X=X, rule=rule_of(ensemble)).size_choice(n_folds=2).out_of_bag is None
+    assert order(ensemble, X, y, rule=rule_of(ensemble)).size_choice(n_folds=2).out_of_bag is None
     by_default, asked = error_curves(ensemble, X, y), error_curves(ensemble, X, y, out_of_bag=True)
     assert [len(by_default), len(asked)] == [1, 2]
     mask = adapt(ensemble).out_of_bag(X, y)
