@@ -77,8 +77,8 @@ def test_the_first_sentence_is_the_honest_figure_and_the_model():
     first = study_content(outcome).summary[0]
     low, high = outcome.honest.interval
     assert first.startswith(
-        f"Expect an error of {100 * outcome.honest.mean('error'):.1f}% on new data (95% interval "
-        f"{100 * max(low, 0):.1f}% to {100 * high:.1f}%): "
+        f"Expect an error of {100 * outcome.honest.mean('error'):.1f}% on new rows like these "
+        f"(95% interval {100 * max(low, 0):.1f}% to {100 * high:.1f}%). "
     )
     assert f"The model is {outcome.best.title}: " in first
 
@@ -127,7 +127,10 @@ def test_numbers_are_in_the_unit_of_the_target():
     mean = outcome.honest.mean("rmse")
     assert 1 <= mean < 100
     decimals = 2 if outcome.candidates[0].mean("rmse") >= 10 else 3
-    assert f"a root mean squared error of {mean:.{decimals}f} on new data" in found.summary[0]
+    assert (
+        f"a root mean squared error of {mean:.{decimals}f} on new rows like these"
+        in found.summary[0]
+    )
     assert ("Expected root mean squared error", f"{mean:.{decimals}f}") in found.facts
     assert "%" not in found.facts[0][1]
 

@@ -255,5 +255,6 @@ def test_terminal_and_report_print_the_same_digits(study):
     facts = dict(study_content(outcome).facts)
     expected = facts[f"Expected {outcome.metrics[outcome.metric]}"]
     assert (
-        f" of {expected} on new data (95% interval {facts['95% interval']})" in verdict(outcome)[0]
+        f" of {expected} on new rows like these (95% interval {facts['95% interval']})"
+        in verdict(outcome)[0]
     )

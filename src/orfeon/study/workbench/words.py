@@ -184,10 +184,10 @@ def _expected(outcome: StudyOutcome) -> str:
     decimals = shown_decimals(outcome, metric)
     article = "an" if what[0] in "aeiou" else "a"
     mean = score_text(honest.mean(metric), metric, decimals)
-    said = f"Expect {article} {what} of {mean} on new data"
+    said = f"Expect {article} {what} of {mean} on new rows like these"
     if all(map(math.isfinite, honest.interval)):
         said += f" (95% interval {interval_text(honest.interval, metric, decimals)})"
-    return f"{said}: chosen on inner folds, judged on outer ones."
+    return f"{said}."
 
 
 def _model(outcome: StudyOutcome) -> str:
@@ -199,7 +199,10 @@ def _model(outcome: StudyOutcome) -> str:
             "did not judge this one."
         )
     whole = len(outcome.honest.chosen)
-    return f"{said} Inner folds chose the same in {times} of {whole} outer folds."
+    return (
+        f"{said} It was chosen on inner folds, which the figure does not see, and they chose the "
+        f"same in {times} of {whole} outer folds."
+    )
 
 
 def _others(outcome: StudyOutcome) -> str:
