@@ -132,7 +132,7 @@ def regressors(size: int) -> dict[str, Build]:
             n_estimators=5 * size, subsample=0.5, n_iter_no_change=20, early_stopping="cv",
             random_state=seed,
         ),
-        "stacking": lambda seed: orfeon.StackingRegressor(random_state=seed),
+        "stacking, default models": lambda seed: orfeon.StackingRegressor(random_state=seed),
         "mixture of four experts": lambda seed: orfeon.MixtureOfExpertsRegressor(
             n_experts=4, random_state=seed
         ),

@@ -2,8 +2,9 @@
 
 From the probabilities p of the classes and the costs C, the expected cost of predicting class j is
 the sum over i of p_i C[i, j]. With two classes the least of them is a threshold on a probability:
-class 1 is predicted from C[0, 1] / (C[0, 1] + C[1, 0]) on. The classifier itself does not change,
-so the costs may be known late; its probabilities have to be good ones.
+where right answers cost nothing, class 1 is predicted above C[0, 1] / (C[0, 1] + C[1, 0]). The
+classifier itself does not change, so the costs may be known late; its probabilities have to be good
+ones.
 
 References
 ----------
