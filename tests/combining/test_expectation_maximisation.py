@@ -194,3 +194,17 @@ def test_the_responsibilities_make_the_greatest_lower_bound_and_the_m_step_raise
     for _ in range(20):
         moved = Gates(tuple(w + rng.normal(0, 0.01, w.shape) for w in new_gates.levels))
         assert bound(posterior, moved, new_experts) < raised
+
+
+def test_a_flat_likelihood_ends_where_it_is(monkeypatch):
+    """Where all shares are 0 or 1 there is no curvature, and some solvers find that singular."""
+
+    def refuse(*_):
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    monkeypatch.setattr(np.linalg, "solve", refuse)
+    inputs = np.column_stack([np.linspace(-1, 1, 6), -np.ones(6)])
+    start = np.array([[900.0, 0.0], [-900.0, 0.0]])
+    targets = np.eye(2)[(inputs[:, 0] < 0).astype(int)]
+    found = fit_softmax(inputs, targets, start, alpha=0.0)
+    np.testing.assert_array_equal(found, start)

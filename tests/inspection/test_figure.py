@@ -47,7 +47,7 @@ def test_displays_are_made_and_drawn_in_the_same_way(name):
     # A mosaic has many axes, and is drawn in a figure.
     axes, where = ("axes_", "figure") if name == "MapMosaicDisplay" else ("ax_", "ax")
     for attribute in (axes, "figure_"):
-        assert f"    {attribute} : " in display.__doc__
+        assert f"\n{attribute} : " in inspect.cleandoc(display.__doc__)
     parameters = inspect.signature(display.plot).parameters
     assert list(parameters)[1] == where
     assert parameters[where].default is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -179,9 +179,10 @@ def test_a_run_in_two_halves_is_one_run(mode: Any) -> None:
         first = p_delta.train(inputs, y, weights, start, rule, 6, rng)
         second = p_delta.train(inputs, y, weights, first.solution, rule, 8, rng)
         assert second.solution.weights.tolist() == whole.solution.weights.tolist()
-        assert replace(second.solution, weights=start.weights) == replace(
-            whole.solution, weights=start.weights
-        )
+        ends = [asdict(run.solution) for run in (second, whole)]
+        for end in ends:
+            del end["weights"]
+        assert ends[0] == ends[1]
         assert [*first.energies, *second.energies] == whole.energies.tolist()
 
 

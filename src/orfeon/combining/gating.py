@@ -192,7 +192,10 @@ class _SoftmaxProblem:
         """Newton's method, each step halved until it gains something."""
         here = self.look(start)
         for _ in range(_STEPS):
-            flat = np.linalg.solve(self.hessian(here.shares), here.gradient.ravel())
+            try:
+                flat = np.linalg.solve(self.hessian(here.shares), here.gradient.ravel())
+            except np.linalg.LinAlgError:  # all shares are 0 or 1: there is nothing more to gain
+                return here.weights
             step = flat.reshape(start.shape)
             gain = float((here.gradient * step).sum()) / 2
             if not gain > least_gain:

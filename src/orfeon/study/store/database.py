@@ -147,9 +147,10 @@ def transaction(connection: Connection) -> Iterator[None]:
 
     Examples
     --------
-    >>> from sqlalchemy import create_engine, text
+    >>> from sqlalchemy import NullPool, create_engine, text
     >>> from orfeon.study.store.database import transaction
-    >>> with create_engine("sqlite://", isolation_level="AUTOCOMMIT").connect() as connection:
+    >>> engine = create_engine("sqlite://", poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    >>> with engine.connect() as connection:
     ...     with transaction(connection):
     ...         connection.execute(text("select 6 * 7")).scalar()
     42

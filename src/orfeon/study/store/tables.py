@@ -129,9 +129,9 @@ def has_tables(connection: Connection, place: str) -> bool:
 
     Examples
     --------
-    >>> from sqlalchemy import create_engine
+    >>> from sqlalchemy import NullPool, create_engine
     >>> from orfeon.study.store.tables import has_tables, make_tables
-    >>> with create_engine("sqlite://").connect() as connection:
+    >>> with create_engine("sqlite://", poolclass=NullPool).connect() as connection:
     ...     before = has_tables(connection, "here")
     ...     make_tables(connection)
     ...     before, has_tables(connection, "here")
@@ -166,9 +166,9 @@ def make_tables(connection: Connection) -> None:
 
     Examples
     --------
-    >>> from sqlalchemy import create_engine, inspect
+    >>> from sqlalchemy import NullPool, create_engine, inspect
     >>> from orfeon.study.store.tables import make_tables
-    >>> with create_engine("sqlite://").connect() as connection:
+    >>> with create_engine("sqlite://", poolclass=NullPool).connect() as connection:
     ...     make_tables(connection)
     ...     inspect(connection).get_table_names()
     ['notes', 'orfeon_store', 'runs', 'studies']
