@@ -11,7 +11,7 @@ import numpy as np
 from orfeon.cli import options as types
 from orfeon.cli.output import print_json, print_table, say
 from orfeon.cli.parser import command_parser
-from orfeon.cli.saved_models import SavedModel, add_foreign_option, read_saved
+from orfeon.cli.saved_models import SavedModel, add_foreign_option, model_failures, read_saved
 from orfeon.cli.tables import read_pieces
 from orfeon.errors import UserError
 from orfeon.wording import size_text, some_of
@@ -91,7 +91,8 @@ def run(options: argparse.Namespace) -> int:
     types.check_output(options.output, force=options.force)
     saved = read_saved(options.model, foreign=options.foreign)
     exported = _exported(saved, options)
-    content = exported.SerializeToString()
+    with model_failures(saved.path):
+        content = exported.SerializeToString()
     checked = None
     if options.check is not None:
         checked = _compare(saved, content, options.check)
@@ -106,10 +107,11 @@ def run(options: argparse.Namespace) -> int:
 def _exported(saved: SavedModel, options: argparse.Namespace) -> Any:
     from orfeon.io.onnx import to_onnx
 
-    try:
-        return to_onnx(saved.model, outputs=options.outputs, missing=options.missing)
-    except (UserError, ValueError, ImportError) as error:
-        raise UserError(f"{saved.path} cannot be exported: {error}") from error
+    with model_failures(saved.path):
+        try:
+            return to_onnx(saved.model, outputs=options.outputs, missing=options.missing)
+        except (UserError, ValueError, ImportError) as error:
+            raise UserError(f"{saved.path} cannot be exported: {error}") from error
 
 
 def _compare(saved: SavedModel, content: bytes, data: str) -> int:
@@ -123,7 +125,8 @@ def _compare(saved: SavedModel, content: bytes, data: str) -> int:
             "--check runs the file with onnxruntime, which is not installed: "
             "pip install onnxruntime, or leave it out."
         ) from error
-    session = InferenceSession(content, providers=["CPUExecutionProvider"])
+    with model_failures(saved.path):
+        session = InferenceSession(content, providers=["CPUExecutionProvider"])
     names = [one.name for one in session.get_outputs()]
     wanted = "label" if saved.task == "classification" else "prediction"
     found = [name for name in names if name.lstrip("_") == wanted]
@@ -133,9 +136,10 @@ def _compare(saved: SavedModel, content: bytes, data: str) -> int:
     for frame, _ in read_pieces(data, frozenset(_words(saved))):
         if not len(frame):
             continue
-        X = saved.attributes(frame)
-        (said,) = session.run(found, as_inputs(saved.model, X))
-        differ = np.flatnonzero(np.asarray(said) != np.asarray(saved.model.predict(X)))
+        with model_failures(saved.path):
+            X = saved.attributes(frame)
+            (said,) = session.run(found, as_inputs(saved.model, X))
+            differ = np.flatnonzero(np.asarray(said) != np.asarray(saved.model.predict(X)))
         if len(differ):
             raise UserError(
                 f"--check: {len(differ)} of {len(frame)} predictions differ, the first in row "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,16 @@ from typing import Any
 from orfeon.cli.options import add_output_options, count
 from orfeon.cli.output import plain_value, print_facts, print_json, print_table
 from orfeon.cli.parser import command_parser
-from orfeon.cli.saved_models import add_foreign_option, error_text, read_saved, refuse_pickles
+from orfeon.cli.saved_models import (
+    add_foreign_option,
+    error_text,
+    model_failures,
+    read_saved,
+    refuse_pickles,
+)
 from orfeon.cli.words import printable
 from orfeon.errors import UserError
-from orfeon.wording import duration_text, size_text
+from orfeon.wording import duration_text, short, size_text
 
 _DESCRIPTION = """\
 Says what is inside. Which of these it is, is seen from the first bytes, not from the name:
@@ -40,8 +47,8 @@ orfeon inspect methods
 """
 
 _TOP = 10
-#: What a model file says of its making that has a line of its own, or repeats one.
-_TOLD_ELSEWHERE = ("training", "seconds", "task", "target")
+#: Figures of the training that commands write, and that are printed as numbers.
+_FIGURES = ("error", "rmse", "r2", "oob_error", "oob_r2")
 _SQLITE = b"SQLite format 3\0"
 
 
@@ -155,6 +162,7 @@ def _inspectable(folder: Path) -> str:
 
 def _model_facts(path: Path, foreign: bool) -> dict[str, Any]:
     saved = read_saved(path, foreign=foreign)
+    _check_about(saved.about, path)
     inside = saved.described()
     preparation = inside.pop("preparation", None)
     columns = [] if saved.preparation is None else list(saved.preparation.columns)
@@ -170,6 +178,28 @@ def _model_facts(path: Path, foreign: bool) -> dict[str, Any]:
     }
 
 
+def _check_about(about: Mapping[str, Any], path: Path) -> None:
+    """Reject figures that cannot be printed as numbers; a file may hold anything there."""
+    training = about.get("training")
+    figures = training if isinstance(training, Mapping) else {}
+    given = {f"training.{name}": figures[name] for name in _FIGURES if name in figures}
+    if _has_time(about):
+        given["seconds"] = about["seconds"]
+    for name, value in given.items():
+        if value is not None and not _is_number(value):
+            raise UserError(
+                f"{path} cannot be described: about.{name} must be a finite number or null, "
+                f"got {short(repr(value), 40)}."
+            )
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False
+
+
 def _importances(saved: Any) -> dict[str, float] | None:
     """Shares of the attributes in the decrease of impurity, the largest first."""
     import numpy as np
@@ -177,14 +207,15 @@ def _importances(saved: Any) -> dict[str, float] | None:
 
     from orfeon.schema import names_of
 
-    try:
-        found = saved.model.feature_importances_
-    except (AttributeError, NotFittedError, ValueError):
-        return None
+    with model_failures(saved.path):
+        try:
+            found = np.asarray(saved.model.feature_importances_, dtype=float)
+        except (AttributeError, NotFittedError, ValueError):
+            return None
     names = () if saved.preparation is None else saved.preparation.attributes
     if len(names) != len(found):
         names = names_of(saved.model, len(found))
-    order = np.argsort(-np.asarray(found), kind="stable")
+    order = np.argsort(-found, kind="stable")
     return {names[j]: float(found[j]) for j in order}
 
 
@@ -207,7 +238,7 @@ def _show_model(facts: dict[str, Any]) -> None:
             ("parameters", _pairs(facts["parameters"])),
             ("training error", _training_text(about)),
             ("training time", duration_text(about["seconds"]) if _has_time(about) else None),
-            *((name, _flat(about[name])) for name in about if name not in _TOLD_ELSEWHERE),
+            *((name, _flat(about[name])) for name in about if not _has_its_line(name, about)),
             ("made by", _pairs(facts["made_by"], " ")),
         ]
     )
@@ -224,6 +255,13 @@ def _show_model(facts: dict[str, Any]) -> None:
             print(f"and {left} more.")
 
 
+def _has_its_line(name: str, about: Mapping[str, Any]) -> bool:
+    """Whether a fact is printed elsewhere; what users save under the same name is printed as is."""
+    if name == "seconds":
+        return _has_time(about)
+    return name in ("task", "target") or (name == "training" and isinstance(about[name], Mapping))
+
+
 def _has_time(about: Mapping[str, Any]) -> bool:
     return isinstance(about.get("seconds"), int | float)
 
@@ -237,12 +275,14 @@ def _training_text(about: Mapping[str, Any]) -> str | None:
     figures = about.get("training")
     if not isinstance(figures, Mapping):
         return None
-    text = error_text(figures) if {"error", "rmse"} & set(figures) else ""
-    if "oob_error" in figures:
-        text += f" (out of bag {figures['oob_error']:.2%})"
-    if "oob_r2" in figures:
-        text += f" (out of bag R² {figures['oob_r2']:.3f})"
-    return text or None
+    # What is not finite was saved as null.
+    known = {name: figures[name] for name in _FIGURES if figures.get(name) is not None}
+    text = error_text({"r2": math.nan, **known}) if {"error", "rmse"} & set(known) else ""
+    if "oob_error" in known:
+        text += f" (out of bag {known['oob_error']:.2%})"
+    if "oob_r2" in known:
+        text += f" (out of bag R² {known['oob_r2']:.3f})"
+    return text.lstrip() or None
 
 
 def _shortened(values: Any, at_most: int = 12) -> str | None:

@@ -13,7 +13,7 @@ from orfeon.cli.live import LiveDisplay
 from orfeon.cli.output import print_json, say
 from orfeon.cli.parser import command_parser
 from orfeon.cli.prediction_files import FORMATS, format_of, open_predictions
-from orfeon.cli.saved_models import SavedModel, add_foreign_option, read_saved
+from orfeon.cli.saved_models import SavedModel, add_foreign_option, model_failures, read_saved
 from orfeon.cli.tables import read_pieces
 from orfeon.errors import UserError
 from orfeon.wording import duration_text, nearest_names
@@ -182,19 +182,20 @@ def predictions_of(
     columns: dict[str, Any] = {}
     if identifier is not None:
         columns[identifier] = _identifier(frame, identifier)
-    X = saved.attributes(frame)
-    try:
-        predicted = saved.model.predict(X)
-        probabilities = saved.model.predict_proba(X) if proba else None
-    except UserError:
-        raise
-    except ValueError as error:
-        raise UserError(f"{saved.path.name} refuses these rows: {error}") from error
-    columns["prediction"] = predicted
-    if probabilities is not None:
-        for j, label in enumerate(saved.model.classes_):
-            columns[f"probability_{label}"] = probabilities[:, j]
-    return pandas.DataFrame(columns)
+    with model_failures(saved.path):
+        X = saved.attributes(frame)
+        try:
+            predicted = saved.model.predict(X)
+            probabilities = saved.model.predict_proba(X) if proba else None
+        except UserError:
+            raise
+        except ValueError as error:
+            raise UserError(f"{saved.path.name} refuses these rows: {error}") from error
+        columns["prediction"] = predicted
+        if probabilities is not None:
+            for j, label in enumerate(saved.model.classes_):
+                columns[f"probability_{label}"] = probabilities[:, j]
+        return pandas.DataFrame(columns)
 
 
 def _identifier(frame: Any, name: str) -> Any:

@@ -16,6 +16,7 @@ from orfeon.cli.saved_models import (
     add_foreign_option,
     error_text,
     errors_of,
+    model_failures,
     read_saved,
 )
 from orfeon.cli.tables import read_table
@@ -130,13 +131,14 @@ def run(options: argparse.Namespace) -> int:
         orfeon.save(smaller, options.output, preparation=saved.preparation, about=about)
         display.advance(1)
         test = None if options.test is None else _labelled(saved, options.test, options.target)
-        figures = {
-            name: _measured(model, facts, saved.task, (X, y), test)
-            for name, model, facts in (
-                ("before", saved.model, inside),
-                ("after", smaller, describe(options.output, foreign=options.foreign)),
-            )
-        }
+        with model_failures(saved.path):
+            figures = {
+                name: _measured(model, facts, saved.task, (X, y), test)
+                for name, model, facts in (
+                    ("before", saved.model, inside),
+                    ("after", smaller, describe(options.output, foreign=options.foreign)),
+                )
+            }
         display.advance(1)
     _tell(options, rule, figures, seconds)
     return 0
@@ -165,18 +167,20 @@ def _labelled(saved: SavedModel, data: str, target: str | None) -> tuple[Any, An
     table = read_table(data)
     # A model with a preparation knows its target; one without may learn it from a data set's name.
     known = table.target if saved.preparation is None else None
-    return saved.labelled(table.frame, target or known)
+    with model_failures(saved.path):
+        return saved.labelled(table.frame, target or known)
 
 
 def _pruned(saved: SavedModel, X: Any, y: Any, rule: str, options: argparse.Namespace) -> Any:
     from orfeon import prune
 
-    try:
-        return prune(saved.model, X, y, rule=rule, keep=options.keep, on=options.on)
-    except UserError:
-        raise
-    except (ValueError, TypeError) as error:
-        raise UserError(f"{saved.path} cannot be pruned: {error}") from error
+    with model_failures(saved.path):
+        try:
+            return prune(saved.model, X, y, rule=rule, keep=options.keep, on=options.on)
+        except UserError:
+            raise
+        except (ValueError, TypeError) as error:
+            raise UserError(f"{saved.path} cannot be pruned: {error}") from error
 
 
 def _about(saved: SavedModel, rule: str, options: argparse.Namespace) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from orfeon.errors import UserError
-from orfeon.wording import nearest_names, some_of
+from orfeon.wording import nearest_names, short, some_of
 
 _PICKLE_ENDINGS = (".pkl", ".pickle", ".joblib", ".sav", ".dill")
 
@@ -207,6 +208,25 @@ def read_saved(path: Path, *, foreign: bool = False) -> SavedModel:
     model, plain, about = parts.saved
     told = dict(about) if isinstance(about, Mapping) else {}
     return SavedModel(path, model, read_preparation(plain, path), told, parts)
+
+
+@contextmanager
+def model_failures(path: Path) -> Iterator[None]:
+    """Report what a loaded model raises as one sentence about its file.
+
+    A file can hold a model that is consistent and still cannot answer, and nothing tells a forged
+    one from a defect: ``--debug`` prints the traceback of either.
+    """
+    try:
+        yield
+    except (UserError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+        raise UserError(
+            f"{path} holds a model that fails ({kind}: {short(error, 200)}); --debug shows where. "
+            "If the file is as orfeon wrote it, please report this."
+        ) from error
 
 
 def errors_of(task: str, y: Any, predicted: Any) -> dict[str, float]:

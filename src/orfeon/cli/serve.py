@@ -17,7 +17,7 @@ from typing import Any
 from orfeon.cli import options as types
 from orfeon.cli.output import print_json, say
 from orfeon.cli.parser import command_parser
-from orfeon.cli.saved_models import refuse_pickles
+from orfeon.cli.saved_models import model_failures, refuse_pickles
 from orfeon.errors import UserError
 from orfeon.wording import counted, duration_text
 
@@ -203,7 +203,8 @@ def _prepare(maker: Any, options: argparse.Namespace) -> Any:
     """
     say(f"Preparing {options.model.name} ...", quiet=options.quiet)
     start = time.perf_counter()
-    app = maker.of_now()()
+    with model_failures(options.model):
+        app = maker.of_now()()
     if not app.served.is_quick:
         say(
             f"{type(app.served.model).__name__} takes data frames: some milliseconds a request.",

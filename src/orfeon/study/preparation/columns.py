@@ -9,8 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from orfeon.errors import UserError
-from orfeon.study.preparation.cells import moments, numbers, words
+from orfeon.study.preparation.cells import DATE_FORMATS, moments, numbers, words
+from orfeon.study.preparation.plain_values import are_texts, require
 
+#: What a date becomes.
+DATE_PARTS = ("days", "month", "weekday", "hour")
 #: A category column keeps so many levels; the others become one.
 MAX_LEVELS = 255
 #: The level of all values that are too rare to have their own.
@@ -92,18 +95,33 @@ class ColumnPlan:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> ColumnPlan:
-        """The plan of plain values."""
-        kind = plain["kind"]
-        if kind not in ("number", "category", "date"):
-            raise ValueError(f"kind must be 'number', 'category' or 'date', got {kind!r}")
-        return cls(
-            str(plain["name"]),
+        """The plan of plain values; a value that :meth:`to_dict` cannot give is a ValueError."""
+        name, kind, has_other = plain["name"], plain["kind"], plain["has_other"]
+        levels, form, parts = plain["levels"], plain["date_format"], plain["parts"]
+        require(type(name) is str, "name must be a text", name)
+        require(
+            kind in ("number", "category", "date"),
+            f"{name!r}: kind must be 'number', 'category' or 'date'",
             kind,
-            tuple(map(str, plain["levels"])),
-            bool(plain["has_other"]),
-            plain["date_format"],
-            tuple(map(str, plain["parts"])),
         )
+        require(are_texts(levels), f"{name!r}: levels must be different texts", levels)
+        require(
+            type(has_other) is bool and (levels or not has_other),
+            f"{name!r}: has_other must be false, or true where there are levels",
+            has_other,
+        )
+        require(
+            form is None or (type(form) is str and form in DATE_FORMATS),
+            f"{name!r}: date_format must be null or a known one, such as {DATE_FORMATS[0]}",
+            form,
+        )
+        require(
+            are_texts(parts) and set(parts) <= set(DATE_PARTS),
+            f"{name!r}: parts must be different ones of {', '.join(DATE_PARTS)}",
+            parts,
+        )
+        require(bool(parts) == (kind == "date"), f"{name!r}: parts are those of a date", parts)
+        return cls(name, kind, tuple(levels), has_other, form, tuple(parts))
 
     def _numbers(self, series: Any) -> Any:
         found, others = numbers(series)

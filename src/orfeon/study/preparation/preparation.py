@@ -11,8 +11,9 @@ import numpy.typing as npt
 from orfeon.errors import UserError
 from orfeon.study.preparation.columns import ColumnPlan
 from orfeon.study.preparation.frames import clean_frame, find_column
+from orfeon.study.preparation.plain_values import require
 from orfeon.study.preparation.target import Target
-from orfeon.wording import some_of
+from orfeon.wording import short, some_of
 
 VERSION = 1
 
@@ -136,7 +137,11 @@ class Preparation:
         version = plain.get("version")
         if version != VERSION:
             raise UserError(
-                f"version of the preparation is {version!r}; this release reads {VERSION}."
+                f"version of the preparation is {short(repr(version))}; this release reads "
+                f"{VERSION}."
             )
         columns = tuple(ColumnPlan.from_dict(column) for column in plain["columns"])
+        names = [plan.name for plan in columns]
+        require(columns, "columns must not be empty", names)
+        require(len(set(names)) == len(names), "columns must have different names", names)
         return cls(columns, Target.from_dict(plain["target"]))

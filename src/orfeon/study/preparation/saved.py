@@ -29,7 +29,7 @@ def read_preparation(plain: Mapping[str, Any] | None, file: object) -> Preparati
     >>> read_preparation({"version": 1}, "model.orfeon")
     Traceback (most recent call last):
     ...
-    orfeon.errors.UserError: model.orfeon: its preparation of tables cannot be read.
+    orfeon.errors.UserError: model.orfeon: its preparation of tables lacks 'columns'.
     """
     if plain is None:
         return None
@@ -37,5 +37,9 @@ def read_preparation(plain: Mapping[str, Any] | None, file: object) -> Preparati
         return Preparation.from_dict(plain)
     except UserError as error:
         raise UserError(f"{file}: {error}") from error
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except KeyError as error:
+        raise UserError(f"{file}: its preparation of tables lacks {error}.") from error
+    except ValueError as error:
+        raise UserError(f"{file}: its preparation of tables cannot be read: {error}.") from error
+    except (TypeError, AttributeError) as error:
         raise UserError(f"{file}: its preparation of tables cannot be read.") from error

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from orfeon.errors import UserError
 from orfeon.study.preparation.cells import numbers, words
+from orfeon.study.preparation.plain_values import are_texts, require
 from orfeon.study.preparation.profile import ColumnProfile
 from orfeon.wording import some_of
 
@@ -65,12 +66,26 @@ class Target:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Target:
-        """The target of plain values."""
-        if plain["task"] not in ("classification", "regression"):
-            raise ValueError(
-                f"task must be 'classification' or 'regression', got {plain['task']!r}"
-            )
-        return cls(str(plain["name"]), plain["task"], tuple(plain["classes"]))
+        """The target of plain values; a value that :meth:`to_dict` cannot give is a ValueError."""
+        name, task, classes = plain["name"], plain["task"], plain["classes"]
+        require(type(name) is str, "the name of the target must be a text", name)
+        require(
+            task in ("classification", "regression"),
+            "task must be 'classification' or 'regression'",
+            task,
+        )
+        are_numbers = type(classes) is list and all(map(_is_whole, classes))
+        require(
+            are_texts(classes) or (are_numbers and len(set(classes)) == len(classes)),
+            "classes must be different texts, or different whole numbers",
+            classes,
+        )
+        require(task == "classification" or not classes, "regression has no classes", classes)
+        return cls(name, task, tuple(classes))
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int and abs(value) < 2**53
 
 
 def _labels(classes: tuple[str | int, ...], names: list[str]) -> npt.NDArray[Any]:
@@ -78,8 +93,8 @@ def _labels(classes: tuple[str | int, ...], names: list[str]) -> npt.NDArray[Any
     if classes and all(isinstance(c, int) for c in classes):
         try:
             return np.array([int(name) for name in names], dtype=np.int64)
-        except ValueError:
-            pass  # a new word among the numbers: it is no known class
+        except (ValueError, OverflowError):
+            pass  # a new word, or a larger number, is no known class
     # Very long names would take their longest length in every row.
     long = max(map(len, names), default=0) > 200
     return np.array(names, dtype=object if long else np.str_)
