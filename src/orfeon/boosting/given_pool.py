@@ -255,6 +255,14 @@ class PoolMembers(EstimatorMembers):
                 said[id(voter)] = voter.predict(X)
         return np.stack([said[id(voter)] for voter in self.estimators])
 
+    def supports(self, X: Any) -> Floats:
+        """What each member supports; see :meth:`EstimatorMembers.supports`."""
+        said: dict[int, Floats] = {}
+        for member, voter in enumerate(self.estimators):
+            if id(voter) not in said:
+                said[id(voter)] = self._support(member, X)
+        return np.stack([said[id(voter)] for voter in self.estimators])
+
     def subset(self, chosen: Sequence[int] | npt.NDArray[np.integer[Any]]) -> PoolMembers:
         """Some of the members.
 

@@ -6,6 +6,7 @@ Nothing in it is compressed, so that nothing can grow when it is read.
 from __future__ import annotations
 
 import contextlib
+import math
 import mmap
 import os
 import stat
@@ -16,6 +17,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from orfeon.io import limits
 from orfeon.io.directory import find_contents, read_directory
 from orfeon.io.errors import ModelFileError
 from orfeon.writing import atomic_write
@@ -158,13 +160,17 @@ def open_archive(path: str, *, memory_map: bool = False) -> Iterator[Archive]:
         with open(path, "rb", opener=_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise ModelFileError("it is no regular file.")
-            listed, directory = read_directory(file, os.fstat(file.fileno()).st_size)
-            memory = _mapped(file) if memory_map else _whole(file)
+            found = os.fstat(file.fileno())
+            _check_holes(found)
+            listed, directory = read_directory(file, found.st_size)
+            memory = _mapped(file) if memory_map else _whole(file, found.st_size)
             yield Archive(memory, find_contents(listed, directory, memory))
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
     except ModelFileError as error:
         raise type(error)(f"{path} cannot be loaded: {error}") from error
+    except MemoryError as error:
+        raise ModelFileError(f"{path} cannot be loaded: there is not enough memory.") from error
 
 
 def _at_once(path: str, flags: int) -> int:
@@ -172,9 +178,23 @@ def _at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _whole(file: BinaryIO) -> memoryview:
+def _check_holes(found: os.stat_result) -> None:
+    """Refuse a file that is hardly on the disk at all: to read it would take no end of time."""
+    on_disk = getattr(found, "st_blocks", 0) * 512  # 0 where the file system does not say
+    if on_disk and found.st_size > max(limits.FREE_HOLES, limits.MAX_HOLES * on_disk):
+        raise ModelFileError(
+            f"it has {found.st_size:,} bytes, of which {on_disk:,} are on the disk; the rest are "
+            "holes, which no model file has."
+        )
+
+
+def _whole(file: BinaryIO, size: int) -> memoryview:
     """The file in memory that arrays can be views of."""
-    size = os.fstat(file.fileno()).st_size
+    if size > _memory_bytes():
+        raise ModelFileError(
+            f"it has {size:,} bytes, more than the memory of this machine; memory_map=True leaves "
+            "its arrays in the file."
+        )
     block = np.empty(size + ALIGNMENT, np.uint8)
     first = -block.ctypes.data % ALIGNMENT
     memory = memoryview(block)[first : first + size]
@@ -186,6 +206,14 @@ def _whole(file: BinaryIO) -> memoryview:
             raise ModelFileError("it was cut while it was read.")
         done += n
     return memory
+
+
+def _memory_bytes() -> float:
+    """Bytes of memory that the machine has, infinity where it does not say."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return math.inf
 
 
 def _mapped(file: BinaryIO) -> memoryview:

@@ -25,6 +25,9 @@ _OTHER_PACKAGES = ("imblearn", "sklearn")
 #: Parameters that must not be anything: a folder of pickles is no memory for a pipeline that came
 #: in a file, and nobody has as many processors.
 _PARAMETERS = {"memory": none, "n_jobs": either(none, integer(-(2**12), 2**12))}
+#: Parameters by which a model acts on the machine and not on what it predicts: how many threads it
+#: starts and how much it prints is for whoever loads it to say.
+_OF_THE_RUN = ("n_jobs", "verbose")
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,12 @@ class Entry:
             return {}
         signature = inspect.signature(self.kind.__init__)
         return {name: signature.parameters[name].default for name in self.kind._get_param_names()}
+
+    @functools.cached_property
+    def run_defaults(self) -> Fields:
+        """Parameters that a file does not decide, as whoever loads it has them at first."""
+        defaults = {name: self.parameters[name] for name in _OF_THE_RUN if name in self.parameters}
+        return defaults | ({"n_jobs": None} if "n_jobs" in defaults else {})
 
     def fields_of(self, thing: Any) -> Fields:
         """The attributes of an object that are saved.
@@ -178,7 +187,7 @@ class Entry:
         object
             Of this class.
         """
-        fields = self.checked(fields)
+        fields = self.checked(fields) | self.run_defaults
         try:
             if self.put_together is not None:
                 thing = self.put_together(fields)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from orfeon.forest import Forest
+from orfeon.io.forest_checks import tables_of
 from orfeon.io.kinds import is_key
 from orfeon.kernels.route import ALL_BRANCHES
 from orfeon.schema import MAX_CATEGORIES, Schema
@@ -28,30 +29,6 @@ def _require(condition: Any, what: str) -> None:
 
 
 # -- parts -----------------------------------------------------------------------------------------
-
-
-def check_forest(fields: Fields) -> None:
-    """The arrays of a forest describe trees; see :mod:`orfeon.forest_checks`."""
-    forest = Forest(**fields)
-    _require(len(forest.n_children) == len(forest.nodes), "n_children must be one for each node.")
-    if forest.n_classes == 0:
-        _require(forest.value.shape[1:] == (1,), "value must have one column in regression.")
-    if forest.n_categories.any():
-        _check_tables(forest)
-    forest.validate()
-
-
-def _check_tables(forest: Forest) -> None:
-    """Tables of branches begin where there are some, before sums of places are made."""
-    inner = forest.n_children > 0
-    attribute = forest.attribute[inner]
-    is_one = (attribute >= 0) & (attribute < len(forest.n_categories))
-    is_categorical = is_one & (forest.n_categories[np.where(is_one, attribute, 0)] > 0)
-    tables = forest.threshold[inner][is_categorical]
-    _require(
-        ((tables >= 0) & (tables <= len(forest.branches))).all(),
-        "a categorical test has its branches outside the table of branches.",
-    )
 
 
 def check_schema(fields: Fields) -> None:
@@ -116,13 +93,12 @@ def check_additive_model(fields: Fields) -> None:
 def _parts_rows(forest: Forest) -> bool:
     """Whether a node sends missing values, or a category, down all of its branches."""
     inner = forest.n_children > 0
-    attribute = forest.attribute[inner]
-    width = np.where(attribute >= 0, forest.n_categories[np.maximum(attribute, 0)], 0)
-    first = np.where(width > 0, forest.threshold[inner], 0.0).astype(np.int64)
+    if (forest.missing[inner] == ALL_BRANCHES).any():
+        return True
     # Tables of nodes that were given up are still there; only those of nodes count.
+    _, first, width = tables_of(forest)
     entry = np.repeat(first - (np.cumsum(width) - width), width) + np.arange(width.sum())
-    tables = (forest.missing[inner], forest.branches[entry])
-    return any(bool((table == ALL_BRANCHES).any()) for table in tables)
+    return bool((forest.branches[entry] == ALL_BRANCHES).any())
 
 
 def check_problem_members(fields: Fields) -> None:

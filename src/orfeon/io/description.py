@@ -11,6 +11,7 @@ import numpy as np
 from orfeon.forest import Forest
 from orfeon.io import scikit_learn_trees as trees
 from orfeon.io.errors import ModelFileError
+from orfeon.io.forest_checks import sums_from_roots
 from orfeon.io.limits import VERSION
 from orfeon.io.model_file import Parts, Path, read_parts
 
@@ -109,7 +110,8 @@ class _Trees(NamedTuple):
 
 def _trees_of(thing: Any) -> list[_Trees]:
     if isinstance(thing, Forest):
-        return [_Trees(len(thing), len(thing.nodes), int(thing.depth.max()))]
+        is_below = (thing.parents() >= 0).astype(np.int64)
+        return [_Trees(len(thing), len(thing.nodes), int(sums_from_roots(thing, is_below).max()))]
     if isinstance(thing, list):  # trees of scikit-learn that were saved end to end
         return [found for member in thing for found in _trees_of(member.tree_)]
     if trees.TREE.holds(thing):

@@ -9,6 +9,9 @@ VERSION = 1
 MAX_MEMBERS = 100_000
 #: Bytes of the directory of the zip.
 MAX_DIRECTORY = 32 * 2**20
+#: How much larger than what is on the disk a file may be, and from how many bytes on: some file
+#: systems store zeros as holes, but nothing that was saved is nearly all zeros.
+MAX_HOLES, FREE_HOLES = 64, 2**28
 #: Bytes of the JSON document, and lists and dicts in it (brackets in texts count): an empty one
 #: takes two bytes there and seventy in memory.
 MAX_DOCUMENT = 64 * 2**20
@@ -22,6 +25,12 @@ MAX_NESTING = 50
 #: How often arrays may be used by several objects, as a multiple of the file, and in bytes besides:
 #: each use is checked, and a small file must not keep the reader busy for long.
 MAX_USES, FREE_USES = 8, 2**27
+#: Bytes that asking one object counts for beside those that it holds: asked many times, many small
+#: objects take as long as a large one.
+BYTES_ASKED = 2**18
+#: Entries of branch tables that nodes share, and terms of projections on the way of a row, besides
+#: those that the arrays of a forest explain.
+FREE_ENTRIES = 2**20
 #: Dimensions of an array, and entries along one of them.
 MAX_DIMENSIONS = 16
 MAX_LENGTH = 2**40

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from orfeon.io import limits
 from orfeon.io.archive import Archive, Member, open_archive, write_archive
 from orfeon.io.arrays import Shape, entries_of
+from orfeon.io.budget import check_budget
 from orfeon.io.decoding import Decoder
 from orfeon.io.document import NAME, plain_json, read_document, write_document
 from orfeon.io.encoding import Encoder
@@ -153,6 +154,12 @@ def _check_limits(encoder: Encoder) -> None:
         what = "too many of its objects share its arrays"
     if what:
         raise ModelFileError(f"the model cannot be saved: {what}.")
+    try:
+        foreign = [len(data) for data in encoder.foreign]
+        arrays = [array.nbytes for array in encoder.arrays]
+        check_budget(encoder.objects, arrays, foreign, held + sum(foreign))
+    except ModelFileError as error:
+        raise ModelFileError(f"the model cannot be saved: {error}") from error
 
 
 def load(path: Path, *, memory_map: bool = False, foreign: bool = True) -> Any:
@@ -265,9 +272,14 @@ def read_parts(path: Path, *, memory_map: bool = False, foreign: bool = True) ->
         content = read_document(archive.contents(NAME))
         if content["foreign"] and not foreign:
             raise ForeignPartsError("it holds an estimator saved by skops; foreign=True takes it.")
-        decoder = Decoder(
-            _read_arrays(archive, content), _read_foreign(archive, content), archive.n_bytes
+        arrays, foreign_parts = _read_arrays(archive, content), _foreign_bytes(archive, content)
+        check_budget(
+            content["objects"],
+            [array.nbytes for array in arrays],
+            [len(data) for data in foreign_parts],
+            archive.n_bytes,
         )
+        decoder = Decoder(arrays, _read_foreign(foreign_parts), archive.n_bytes)
         try:
             objects = decoder.read_objects(content["objects"])
             model = decoder.decode(content["model"])
@@ -307,16 +319,24 @@ def _read_arrays(archive: Archive, content: dict[str, Any]) -> list[npt.NDArray[
     return arrays
 
 
-def _read_foreign(archive: Archive, content: dict[str, Any]) -> list[Any]:
-    """The estimators of other packages, after their digests were found right."""
-    from orfeon.io.foreign import read_by_skops
-
+def _foreign_bytes(archive: Archive, content: dict[str, Any]) -> list[memoryview]:
+    """What skops wrote, after its digests were found right."""
     listed = content["foreign"]
     if type(listed) is not list:
         raise ModelFileError("its foreign estimators are no list.")
+    held = [archive.contents(_foreign_name(at)) for at in range(len(listed))]
     for at, digest in enumerate(listed):
-        _check_digest(archive.contents(_foreign_name(at)), digest, _foreign_name(at))
-    return [read_by_skops(bytes(archive.contents(_foreign_name(at)))) for at in range(len(listed))]
+        _check_digest(held[at], digest, _foreign_name(at))
+    return held
+
+
+def _read_foreign(held: list[memoryview]) -> list[Any]:
+    """The estimators of other packages."""
+    if not held:
+        return []
+    from orfeon.io.foreign import read_by_skops
+
+    return [read_by_skops(bytes(data)) for data in held]
 
 
 def _check_digest(held: memoryview, digest: Any, name: str) -> None:

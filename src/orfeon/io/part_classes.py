@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from orfeon.forest import NODE
-from orfeon.io import consistency, rule_classes
+from orfeon.io import consistency, forest_checks, rule_classes
 from orfeon.io.catalogue import Entry, Fields
 from orfeon.io.kinds import (
     Kind,
@@ -54,7 +54,7 @@ _PARTS: Parts = {
             "leaf_weight": either(none, array(("u4", "f8"), 1)),
             "leaf_impurity": either(none, array("f8", 1)),
         },
-        consistency.check_forest,
+        forest_checks.check_forest,
     ),
     "Schema": (
         "orfeon.schema",
@@ -230,4 +230,5 @@ _EXPERTS: Parts = {
 def entries() -> Iterator[Entry]:
     """The classes, with what is known of them."""
     for name, (home, kinds, check) in {**_PARTS, **_BOOSTING, **_PERCEPTRONS, **_EXPERTS}.items():
-        yield Entry(name, home, "call", kinds, check=check)
+        made = forest_checks.put_together if name == "Forest" else None
+        yield Entry(name, home, "call", kinds, check=check, put_together=made)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from orfeon.io.errors import ModelFileError
 
-#: Bit generators that are known; a file names one of them.
-_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+#: Words in the state of a Mersenne twister, and in what Philox has drawn ahead: NumPy reads the
+#: word at a position without looking whether there is one.
+_TWISTER_WORDS, _PHILOX_WORDS = 624, 4
 
 
 def is_random(value: Any) -> bool:
@@ -92,18 +94,113 @@ def random_from(state: Any) -> Any:
         if kind == "SeedSequence":
             return _seed_sequence(state)
         inner = state["state"]
-        name = inner["bit_generator"]
-        if kind not in ("Generator", "RandomState") or name not in _GENERATORS:
-            raise ValueError(f"{str(name)[:40]} is not known")
-        bits = getattr(np.random, name)(0)
+        check_bits(inner, has_normal=kind == "RandomState")
+        bits = getattr(np.random, inner["bit_generator"])(0)
         if kind == "Generator":
             bits.state = inner
             return np.random.Generator(bits)
+        if kind != "RandomState":
+            raise ValueError(f"{str(kind)[:40]} is not known")
         made = np.random.RandomState(bits)
         made.set_state(inner)
         return made
     except Exception as error:  # NumPy refuses a state that is none in many ways
         raise ModelFileError(f"a source of randomness is inconsistent: {error}") from error
+
+
+# -- states of bit generators ----------------------------------------------------------------------
+
+
+def check_bits(state: Any, *, has_normal: bool) -> None:
+    """Raise ValueError unless a state is one that the bit generator which it names can reach.
+
+    Parameters
+    ----------
+    state : dict
+        As NumPy gives it.
+    has_normal : bool
+        Whether it is that of a RandomState, which draws normal numbers in pairs.
+    """
+    name = state["bit_generator"]
+    if type(name) is not str or name not in _CHECKS:
+        raise ValueError(f"the bit generator {str(name)[:40]!r} is not known")
+    known = {"bit_generator", "state"} | ({"has_gauss", "gauss"} if has_normal else set())
+    if has_normal:
+        _require_whole(state, "has_gauss", 1)
+        is_number = isinstance(state["gauss"], float) and np.isfinite(state["gauss"])
+        _require(is_number, "gauss must be a finite number")
+    if name != "MT19937":
+        known |= {"has_uint32", "uinteger"}
+        _require_whole(state, "has_uint32", 1)
+        _require_whole(state, "uinteger", 2**32 - 1)
+    if name == "Philox":
+        known |= {"buffer", "buffer_pos"}
+        _require_words(state, "buffer", np.uint64, _PHILOX_WORDS)
+        _require_whole(state, "buffer_pos", _PHILOX_WORDS)
+    _require(set(state) == known, f"a {name} has other fields than {sorted(known)}")
+    _CHECKS[name](state["state"])
+
+
+def _check_twister(inner: Any) -> None:
+    _require_fields(inner, "key", "pos")
+    _require_words(inner, "key", np.uint32, _TWISTER_WORDS)
+    _require_whole(inner, "pos", _TWISTER_WORDS)
+    # All of these bits at zero stay so, and who draws until a number suits draws for ever.
+    is_alive = inner["key"][0] >= 2**31 or inner["key"][1:].any()
+    _require(is_alive, "key must not be zero")
+
+
+def _check_congruential(inner: Any) -> None:
+    _require_fields(inner, "state", "inc")
+    _require_whole(inner, "state", 2**128 - 1)
+    _require_whole(inner, "inc", 2**128 - 1)
+    # An even increment has short cycles, one of which is zero for ever.
+    _require(inner["inc"] % 2, "inc must be odd")
+
+
+def _check_philox(inner: Any) -> None:
+    _require_fields(inner, "counter", "key")
+    _require_words(inner, "counter", np.uint64, 4)
+    _require_words(inner, "key", np.uint64, 2)
+
+
+def _check_chaotic(inner: Any) -> None:
+    _require_fields(inner, "state")
+    _require_words(inner, "state", np.uint64, 4)
+
+
+#: Bit generators that are known, and the checks of what is in their states.
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "MT19937": _check_twister,
+    "PCG64": _check_congruential,
+    "PCG64DXSM": _check_congruential,
+    "Philox": _check_philox,
+    "SFC64": _check_chaotic,
+}
+
+
+def _require(condition: Any, what: str) -> None:
+    if not condition:
+        raise ValueError(what)
+
+
+def _require_fields(inner: Any, *names: str) -> None:
+    _require(type(inner) is dict and set(inner) == set(names), f"state must have {sorted(names)}")
+
+
+def _require_whole(state: dict[str, Any], name: str, high: int) -> None:
+    value = state[name]
+    is_whole = type(value) is int and 0 <= value <= high
+    _require(is_whole, f"{name}={str(value)[:40]} must be a whole number from 0 to {high}")
+
+
+def _require_words(state: dict[str, Any], name: str, dtype: type[Any], n_words: int) -> None:
+    value = state[name]
+    is_array = type(value) is np.ndarray and value.dtype == dtype and value.shape == (n_words,)
+    _require(is_array, f"{name} must be an array of {n_words} words of {dtype.__name__}")
+
+
+# -- seeds -----------------------------------------------------------------------------------------
 
 
 def _seed_sequence(state: dict[str, Any]) -> np.random.SeedSequence:

@@ -1,0 +1,124 @@
+"""Forests in model files: nothing leads outside an array, and no test costs more than it explains.
+
+Nodes refer to branch tables and to projections by number. A file in which all nodes refer to one
+large table, or all nodes of a path to one long projection, is small; what is made of it is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.forest import Forest
+from orfeon.io import limits
+from orfeon.schema import MAX_CATEGORIES
+
+Fields = dict[str, Any]
+Integers = npt.NDArray[np.int64]
+
+
+def _require(condition: Any, what: str) -> None:
+    if not condition:
+        raise ValueError(what)
+
+
+def check_forest(fields: Fields) -> None:
+    """The arrays of a forest describe trees; see :mod:`orfeon.forest_checks`."""
+    forest = Forest(**fields)
+    _require(len(forest.n_children) == len(forest.nodes), "n_children must be one for each node.")
+    if forest.n_classes == 0:
+        _require(forest.value.shape[1:] == (1,), "value must have one column in regression.")
+    if forest.n_categories.any():
+        _check_tables(forest)
+    forest.validate()
+    if len(forest.projections[1]):
+        _check_projections(forest)
+
+
+def put_together(fields: Fields) -> Forest:
+    """The forest of some arrays, which must have been checked.
+
+    Parameters
+    ----------
+    fields : dict
+        Its arrays by name.
+
+    Returns
+    -------
+    Forest
+        Each node has a branch table of its own: what is derived from tables, such as the heaviest
+        branch, is of one node.
+    """
+    forest = Forest(**fields)
+    if not forest.n_categories.any():
+        return forest
+    at, first, width = tables_of(forest)
+    if len(np.unique(first)) == len(first):
+        return forest
+    nodes, starts = forest.nodes.copy(), np.cumsum(width) - width
+    entries = np.repeat(first - starts, width) + np.arange(width.sum())
+    nodes["threshold"][at] = starts
+    return replace(forest, nodes=nodes, branches=forest.branches[entries])
+
+
+def tables_of(forest: Forest) -> tuple[Integers, Integers, Integers]:
+    """The categorical tests of a forest: their nodes, where their tables begin, and how wide."""
+    inner = np.flatnonzero(forest.n_children > 0)
+    attribute = forest.attribute[inner]
+    is_one = (attribute >= 0) & (attribute < forest.n_attributes)
+    width = np.where(is_one, forest.n_categories[np.where(is_one, attribute, 0)], 0)
+    some = width > 0
+    first = forest.threshold[inner[some]]
+    _require(
+        ((first >= 0) & (first <= len(forest.branches))).all(),
+        "a categorical test has its branches outside the table of branches.",
+    )
+    return inner[some], first.astype(np.int64), width[some]
+
+
+def _check_tables(forest: Forest) -> None:
+    """Tables do not overlap; trees that are in a forest twice have the same tables, but not many.
+
+    Checked before anything walks through them: all together they are then as long as the array.
+    """
+    _require(forest.n_categories.max() <= MAX_CATEGORIES, "n_categories are too many.")
+    _, first, width = tables_of(forest)
+    starts, where, of = np.unique(first, return_index=True, return_inverse=True)
+    ends = starts + width[where]
+    is_apart = (starts[1:] >= ends[:-1]).all() and (first + width == ends[of]).all()
+    _require(is_apart, "branch tables overlap.")
+    allowed = len(forest.branches) + limits.FREE_ENTRIES
+    _require(
+        int(width.sum()) <= allowed,
+        f"its nodes refer to branch tables of {int(width.sum())} entries; there are "
+        f"{len(forest.branches)}.",
+    )
+
+
+def _check_projections(forest: Forest) -> None:
+    """What a row costs: all terms of the projections on the costliest path of each tree."""
+    n_terms = np.diff(forest.projections[0])
+    is_projected = (forest.n_children > 0) & (forest.attribute < 0)
+    cost = np.zeros(len(forest.nodes), np.int64)
+    cost[is_projected] = n_terms[-1 - forest.attribute[is_projected].astype(np.int64)]
+    worst = np.maximum.reduceat(sums_from_roots(forest, cost), forest.tree_start[:-1])
+    allowed = limits.MAX_USES * forest.nbytes + limits.FREE_ENTRIES
+    _require(
+        float(worst.sum(dtype=np.float64)) <= allowed,
+        f"a row may pass projections of {int(worst.sum())} terms; there are {n_terms.sum()}.",
+    )
+
+
+def sums_from_roots(forest: Forest, cost: Integers) -> Integers:
+    """Sums of some numbers over each node and all nodes above it, however deep the trees are."""
+    above, total = forest.parents(), cost.copy()
+    inside = np.flatnonzero(above >= 0)
+    while len(inside):
+        # Each sum covers twice as many nodes as before.
+        total[inside] += total[above[inside]]
+        above[inside] = above[above[inside]]
+        inside = inside[above[inside] >= 0]
+    return total
