@@ -13,6 +13,7 @@ from typing import Any
 
 from orfeon.io import limits
 from orfeon.io.errors import ModelFileError
+from orfeon.io.foreign_checks import check_array, check_loaded, check_sharing
 
 #: What compiled code of scikit-learn reads without looking where it leads, and skops, or some
 #: releases of it, load all the same: children of trees, and where support vectors of a class begin.
@@ -81,7 +82,13 @@ def _check_zip(data: bytes) -> None:
             grown = sum(_unpacked(archive.read(info)) for info in infos)
             if grown > limits.MAX_UNPACKED:
                 raise ModelFileError(f"a foreign estimator in it would grow to {grown} bytes.")
-            _check_types(json.loads(archive.read("schema.json")))
+            for info in infos:
+                if info.filename.endswith(".npy"):
+                    check_array(info.filename, archive.read(info))
+            schema = json.loads(archive.read("schema.json"))
+            _check_types(schema)
+            sizes = {info.filename: info.file_size for info in infos}
+            check_sharing(schema, sizes, len(data))
     except ModelFileError:
         raise
     except Exception as error:  # whatever a broken zip leads to
@@ -128,6 +135,13 @@ def read_by_skops(data: bytes) -> Any:
     skops = _skops("it holds an estimator of another package")
     _check_zip(data)
     try:
-        return skops.loads(data, trusted=[])
+        made = skops.loads(data, trusted=[])
     except Exception as error:
         raise ModelFileError(f"skops cannot load an estimator in it: {error}") from error
+    try:
+        check_loaded(made)
+    except ModelFileError:
+        raise
+    except Exception as error:  # whatever attributes lead to that do not go together
+        raise ModelFileError(f"a foreign estimator in it is inconsistent: {error}") from error
+    return made

@@ -28,6 +28,10 @@ MAX_USES, FREE_USES = 8, 2**27
 #: Bytes that asking one object counts for beside those that it holds: asked many times, many small
 #: objects take as long as a large one.
 BYTES_ASKED = 2**18
+#: The same for a part of what skops wrote, of which an estimator has some dozens.
+BYTES_OF_PART = 2**13
+#: Parts within parts of what skops wrote; an estimator within another is some five deep.
+MAX_PART_DEPTH = 250
 #: Entries of branch tables that nodes share, and terms of projections on the way of a row, besides
 #: those that the arrays of a forest explain.
 FREE_ENTRIES = 2**20
