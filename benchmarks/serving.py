@@ -6,35 +6,25 @@ malformed, oversized and slow. The full form takes ten minutes, the quick one so
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import json
-import re
 import shutil
-import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
-import time
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchmarks.report import Measurement, Target
 from benchmarks.serving_client import Load, run_client
+from benchmarks.serving_process import N_ATTRIBUTES, N_ROWS, Service, service
+from benchmarks.serving_reload import under_reloads
 from benchmarks.suite import Case, Suite
-from orfeon import RandomForestClassifier, prune, save
-from orfeon.datasets import make_waveform
 
-_ROWS, _ATTRIBUTES = 1000, 21
-_GROWN, _KEPT = 1000, 200
 _WORKERS, _CONNECTIONS = 2, 16
 #: Requests a second that the service must answer.
 _RATE = 3000
-#: Different rows that are asked for, one a request.
-_N_BODIES = 200
 
 _SCRIPT = """\
 local bodies = {}
@@ -57,79 +47,6 @@ end
 """
 
 
-class Service(NamedTuple):
-    """A service that runs: its process, where it listens, and how long its first answer took."""
-
-    process: subprocess.Popen[str]
-    port: int
-    first: float
-    bodies: Path
-
-
-def _write_model(folder: Path) -> tuple[Path, Path]:
-    """A pruned forest of 200 trees, and rows to ask for, a request a line."""
-    X, y = make_waveform(_ROWS, random_state=0)
-    forest = RandomForestClassifier(n_estimators=_GROWN, random_state=0).fit(X, y)
-    model, bodies = folder / "forest.orfeon", folder / "bodies.jsonl"
-    save(prune(forest, X, y, keep=_KEPT), model)
-    new, _ = make_waveform(_N_BODIES, random_state=1)
-    names = [f"x{j}" for j in range(_ATTRIBUTES)]
-    rows = ({"rows": [dict(zip(names, row, strict=True))]} for row in new.tolist())
-    bodies.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return model, bodies
-
-
-@contextlib.contextmanager
-def service() -> Iterator[Service]:
-    """Start the command, and end it as systems do; it must end well."""
-    with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as name:
-        model, bodies = _write_model(Path(name))
-        command = [sys.executable, "-m", "orfeon", "serve", str(model), "--port", "0"]
-        process = subprocess.Popen(
-            [*command, "--workers", str(_WORKERS)], stderr=subprocess.PIPE, text=True
-        )
-        try:
-            port = _port_of(process)
-            body = bodies.read_bytes().splitlines()[0]
-            start = time.perf_counter()
-            _ask(port, body)
-            yield Service(process, port, time.perf_counter() - start, bodies)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            code = process.wait(60)
-        if code != 0:
-            raise RuntimeError(f"the service ended with {code}")
-
-
-def _port_of(process: subprocess.Popen[str]) -> int:
-    assert process.stderr is not None
-    for line in process.stderr:
-        if found := re.search(r"served at http://127\.0\.0\.1:(\d+)", line):
-            return int(found.group(1))
-    raise RuntimeError("the service did not start")
-
-
-def _ask(port: int, body: bytes) -> Any:
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/predict", body, {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        return json.load(answer)
-
-
-def _memory(process: subprocess.Popen[str]) -> float | None:
-    """Gigabytes of the workers; None where the system does not say."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    if not children.exists():
-        return None
-    total = 0.0
-    for child in children.read_text().split():
-        status = Path(f"/proc/{child}/status").read_text()
-        if found := re.search(r"VmRSS:\s+(\d+) kB", status):
-            total += int(found.group(1)) / 1e6
-    return total
-
-
 class Trouble(threading.Thread):
     """A client that sends what is malformed, oversized and slow, and counts the answers.
 
@@ -139,13 +56,13 @@ class Trouble(threading.Thread):
         Where the service listens.
     """
 
-    _HEAD = b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+    _HEAD = b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     _REQUESTS = (
         (_HEAD + b"Content-Length: 5\r\n\r\n{rows", b"400"),
         (_HEAD + b"Content-Length: 999999999\r\n\r\n", b"413"),
         (_HEAD + b'Content-Length: 20\r\n\r\n{"rows": [["word"]]}', b"422"),
         (b"\x16\x03\x01\x02\x00", b"400"),
-        (b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", b"404"),
+        (b"GET /nothing HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", b"404"),
     )
 
     def __init__(self, port: int) -> None:
@@ -203,14 +120,14 @@ def _load(running: Service, seconds: float) -> Load:
 
 def under_load(seconds: float) -> list[Measurement]:
     """One row a request, as many as can be answered; other clients misbehave meanwhile."""
-    with service() as running:
+    with service(_WORKERS) as running:
         _load(running, min(10.0, seconds))  # buffers and caches have their size after this
-        before = _memory(running.process)
+        before = running.memory()
         trouble = Trouble(running.port)
         trouble.start()
         load = _load(running, seconds)
         trouble.end()
-        after = _memory(running.process)
+        after = running.memory()
     rate = load.n / load.seconds
     client = "wrk" if shutil.which("wrk") else "a client in Python, slower than wrk"
     note = (
@@ -221,7 +138,7 @@ def under_load(seconds: float) -> list[Measurement]:
     detail = {**load._asdict(), "rate": rate, "trouble": trouble.n_sent}
 
     def line(case: str, figure: float, unit: Any, target: Target, **more: Any) -> Measurement:
-        return Measurement(case, _ROWS, _ATTRIBUTES, figure, unit, target=target, **more)
+        return Measurement(case, N_ROWS, N_ATTRIBUTES, figure, unit, target=target, **more)
 
     found = [
         line(
@@ -246,4 +163,11 @@ def under_load(seconds: float) -> list[Measurement]:
 
 def suite(quick: bool) -> Suite:
     seconds = 5.0 if quick else 600.0
-    return Suite([Case("single rows under load", lambda: under_load(seconds))])
+    reloads = [
+        Case(
+            f"reload under load, {workers} worker{'s' * (workers > 1)}",
+            functools.partial(under_reloads, workers, quick),
+        )
+        for workers in (1, 2)
+    ]
+    return Suite([Case("single rows under load", lambda: under_load(seconds)), *reloads])

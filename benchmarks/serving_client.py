@@ -40,7 +40,7 @@ def run_client(port: int, bodies: Path, connections: int, seconds: float) -> Loa
     Load
     """
     requests = [
-        b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+        b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
         for body in bodies.read_bytes().splitlines()
     ]

@@ -22,6 +22,7 @@ import pytest
 from orfeon.cli import main
 from orfeon.cli.serve import _address, _warn_of_strangers
 from orfeon.serving import process
+from orfeon.serving.copies import forget_copies
 
 
 @contextlib.contextmanager
@@ -194,7 +195,7 @@ def test_copies_that_nobody_maps_any_more_are_deleted(tmp_path):
         folder = tmp_path / str(number)
         folder.mkdir()
         os.utime(folder, (number, number))
-    process._forget_copies(tmp_path, tmp_path / "1")
+    forget_copies(tmp_path, tmp_path / "1")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["1", "3"]
 
 

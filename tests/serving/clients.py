@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import uvicorn
 
 from orfeon.serving.connections import GuardedConnection
+from orfeon.serving.draining import DrainingServer
 from orfeon.serving.process import open_socket
 
 JSON = "application/json"
@@ -101,7 +102,7 @@ def serving(app: Any, send_buffer: int | None = None) -> Iterator[tuple[str, int
             app, http=GuardedConnection, ws="none", lifespan="on", log_config=None,
             proxy_headers=False, access_log=False, server_header=False,
         )  # fmt: skip
-        server = uvicorn.Server(config)
+        server = DrainingServer(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
         thread.start()
         try:

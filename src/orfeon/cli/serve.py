@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 import threading
 import time
 from argparse import ArgumentTypeError
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 from orfeon.cli import options as types
 from orfeon.cli.output import print_json, say
@@ -21,12 +18,16 @@ from orfeon.cli.saved_models import model_failures, refuse_pickles
 from orfeon.errors import UserError
 from orfeon.wording import counted, duration_text
 
+if TYPE_CHECKING:
+    from orfeon.serving.process import ApplicationMaker
+    from orfeon.serving.reloading import ReplaceableApplication
+
 _DESCRIPTION = """\
 Answers requests for predictions over HTTP until it is told to stop (Ctrl-C, or SIGTERM: what is
 being answered is finished). The model is read once and checked; several workers share one copy of
 it in memory. The kernels are compiled before the port is opened. SIGHUP loads the file anew, one
-worker after the other; a file that cannot be served is told, and changes nothing. In a terminal
-SIGHUP, which says that it was closed, ends the service.
+worker after the other, and closes no connection; a file that cannot be served is told, and changes
+nothing. In a terminal SIGHUP, which says that it was closed, ends the service.
 
   POST /predict       rows as JSON, CSV or an Arrow stream; a prediction for each
   GET  /              a page to try the model
@@ -35,6 +36,11 @@ SIGHUP, which says that it was closed, ends the service.
 
 Only this machine can reach it unless --host says otherwise. There is no password and no
 encryption: put a proxy that has them before it where others can reach it.
+
+Requests must name a host that is meant, in their header Host, or get status 421: localhost,
+127.0.0.1, [::1], the --host, or one given with --allow-host. So no page from elsewhere can have a
+browser read predictions under a name of its own (DNS rebinding). With --host 0.0.0.0 or :: any IP
+address and the name of this machine are allowed, too.
 
 A cell depends on nothing but itself: a word where a number is needed is refused, with its row and
 column, and never taken as missing. Categories that training did not see count as missing.
@@ -46,6 +52,7 @@ _EXAMPLES = """\
 orfeon serve model.orfeon
 orfeon serve model.orfeon --port 9000 --workers 2
 orfeon serve model.orfeon --early-decision --max-rows 1000
+orfeon serve model.orfeon --host 0.0.0.0 --allow-host model.example.org
 curl -H 'Content-Type: text/csv' --data-binary @new.csv http://127.0.0.1:8000/predict
 """
 
@@ -72,6 +79,10 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--port", type=_port, default=8000, metavar="N",
         help="0 is any that is free; default: %(default)s",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow-host", type=_host, action="append", default=[], metavar="NAME",
+        help="answer requests for this host, too; may be repeated; * answers for all",
     )  # fmt: skip
     parser.add_argument(
         "--workers", type=types.count, default=1, metavar="N",
@@ -117,6 +128,17 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _host(text: str) -> str:
+    from orfeon.serving.hosts import host_name
+
+    try:
+        return host_name(text)
+    except ValueError:
+        raise ArgumentTypeError(
+            f"{text!r} is no host: it is a name or an IP address, without scheme and port, or *"
+        ) from None
+
+
 def run(options: argparse.Namespace) -> int:
     """Serve until told to stop.
 
@@ -131,6 +153,8 @@ def run(options: argparse.Namespace) -> int:
         The exit code.
     """
     from orfeon.serving import process
+    from orfeon.serving.copies import folder_of_copies
+    from orfeon.serving.hosts import hosts_of
     from orfeon.serving.limits import Limits
 
     process.check_installed()
@@ -144,11 +168,12 @@ def run(options: argparse.Namespace) -> int:
         predict_timeout=options.predict_timeout,
     )
     with (
-        _folder_of_copies(options.workers) as copies,
+        folder_of_copies() if options.workers > 1 else nullcontext() as copies,
         process.open_socket(options.host, options.port) as opened,
     ):
+        hosts = hosts_of(options.host, opened, options.allow_host)
         maker = process.ApplicationMaker(
-            options.model.resolve(), limits, options.early_decision, copies
+            options.model.resolve(), limits, options.early_decision, copies, hosts
         )
         where = _address(options.host, opened.getsockname()[1])
         app = _prepare(maker, options)
@@ -166,16 +191,6 @@ def run(options: argparse.Namespace) -> int:
             stop.set()
     say("Ended.", quiet=options.quiet)
     return 0
-
-
-@contextmanager
-def _folder_of_copies(workers: int) -> Iterator[Path | None]:
-    """Where several workers map a copy of the model, so that whoever writes into it harms none."""
-    if workers == 1:
-        yield None
-        return
-    with tempfile.TemporaryDirectory(prefix="orfeon-serve-") as folder:
-        yield Path(folder)
 
 
 def _tell(options: argparse.Namespace, where: str) -> None:
@@ -196,11 +211,13 @@ def _tell(options: argparse.Namespace, where: str) -> None:
     )
 
 
-def _prepare(maker: Any, options: argparse.Namespace) -> Any:
+def _prepare(maker: ApplicationMaker, options: argparse.Namespace) -> ReplaceableApplication | None:
     """Compile the kernels, and meet a file that cannot be served, before there are workers.
 
     A single worker is this process; several make the application for themselves.
     """
+    from orfeon.serving.reloading import ReplaceableApplication
+
     say(f"Preparing {options.model.name} ...", quiet=options.quiet)
     start = time.perf_counter()
     with model_failures(options.model):
@@ -213,7 +230,8 @@ def _prepare(maker: Any, options: argparse.Namespace) -> Any:
     seconds = time.perf_counter() - start
     if seconds > 5:
         say(f"Ready to start after {duration_text(seconds)}.", quiet=options.quiet)
-    return app if options.workers == 1 else None
+    # Nothing else may refer to it, or its model would stay when another takes its place.
+    return ReplaceableApplication(app) if options.workers == 1 else None
 
 
 def _warn_of_strangers(host: str) -> None:

@@ -8,12 +8,13 @@ import json
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orfeon.errors import UserError
 from orfeon.serving.bodies import CLOSE, BodyReader, ClientGoneError, busy, read_head
 from orfeon.serving.errors import RequestError, shown
+from orfeon.serving.hosts import AllowedHosts, host_name
 from orfeon.serving.limits import Limits
 from orfeon.serving.openapi import openapi_document
 from orfeon.serving.page import documentation_page, model_page, page_policy
@@ -36,8 +37,13 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("orfeon.serving")
 
-#: Answers are made for one request, and are what they say they are.
-_HEADERS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+#: Answers are made for one request, are what they say they are, and are for no page from elsewhere.
+_HEADERS = [
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+_JSON = b"application/json"
 _KINDS = {404: "not_found", 405: "method_not_allowed"}
 
 
@@ -50,10 +56,15 @@ class ScoringApplication(Starlette):
         Who answers.
     limits : Limits
         What may be asked.
+    allowed_hosts : AllowedHosts, optional
+        Which hosts requests may name; any by default.
     """
 
-    def __init__(self, served: ServedModel, limits: Limits) -> None:
+    def __init__(
+        self, served: ServedModel, limits: Limits, allowed_hosts: AllowedHosts | None = None
+    ) -> None:
         self.served = served
+        self._allowed_hosts = allowed_hosts
         self.limits = limits
         self.scoring = Scoring(served, limits)
         self._bodies = BodyReader(limits)
@@ -62,17 +73,21 @@ class ScoringApplication(Starlette):
         self._n_answers: dict[int, int] = {}
         document = openapi_document(served, limits)
         pages = [model_page(served), documentation_page(served, document)]
-        self._texts = {
+        self.texts = {
             "/openapi.json": ("application/json", _json(document)),
             "/model": ("application/json", _json(model_document(served))),
             "/": ("text/html; charset=utf-8", pages[0]),
             "/docs": ("text/html; charset=utf-8", pages[1]),
         }
-        self._policies = {path: page_policy(text) for path, (_, text) in self._texts.items()}
-        routes = [Route(path, self._text, methods=["GET"]) for path in self._texts]
+        self.policies = {path: page_policy(text) for path, (_, text) in self.texts.items()}
+        # Routes must not refer to the application: in a circle it would outlive its last request,
+        # and its model with it, until somebody collects garbage.
+        routes = [
+            Route(path, functools.partial(_text, path=path), methods=["GET"]) for path in self.texts
+        ]
         routes += [
-            Route("/health", self._health, methods=["GET"]),
-            Route("/metrics", self._metrics, methods=["GET"]),
+            Route("/health", _health, methods=["GET"]),
+            Route("/metrics", _metrics, methods=["GET"]),
             Route("/predict", _never, methods=["POST"]),
         ]
         super().__init__(
@@ -84,6 +99,12 @@ class ScoringApplication(Starlette):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; predictions do not go through the router, which takes its time."""
+        if self._allowed_hosts is not None and scope["type"] == "http":
+            try:
+                self._allowed_hosts.check(scope["headers"], scope["http_version"])
+            except RequestError as error:
+                await _send(send, error.status, error.body(), _JSON, error.headers)
+                return
         if scope["type"] == "http" and scope["path"] == "/predict" and scope["method"] == "POST":
             await self._predict(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -92,7 +113,7 @@ class ScoringApplication(Starlette):
             await super().__call__(scope, receive, send)
 
     async def _predict(self, scope: Scope, receive: Receive, send: Send) -> None:
-        status, kind = 200, b"application/json"
+        status, kind = 200, _JSON
         headers: Sequence[tuple[bytes, bytes]] = ()
         self._n_running += 1
         try:
@@ -114,26 +135,9 @@ class ScoringApplication(Starlette):
         finally:
             self._n_running -= 1
         self._n_answers[status] = self._n_answers.get(status, 0) + 1
-        length = (b"content-length", str(len(answer)).encode("ascii"))
-        await send(
-            {
-                "type": "http.response.start",
-                "status": status,
-                "headers": [(b"content-type", kind), length, *_HEADERS, *headers],
-            }
-        )
-        await send({"type": "http.response.body", "body": answer})
+        await _send(send, status, answer, kind, headers)
 
-    async def _text(self, request: Request) -> Response:
-        kind, text = self._texts[request.url.path]
-        headers = {"content-security-policy": self._policies[request.url.path]}
-        return _response(text, kind, headers)
-
-    async def _health(self, request: Request) -> Response:
-        facts = {"status": "ok", "model": self.served.name, "pid": os.getpid()}
-        return _response(_json(facts), "application/json")
-
-    async def _metrics(self, request: Request) -> Response:
+    def metrics(self) -> str:
         """Counters of this process, in the text form of Prometheus."""
         worker = f'worker="{os.getpid()}"'
         lines = [
@@ -153,7 +157,7 @@ class ScoringApplication(Starlette):
             "# TYPE orfeon_up_seconds gauge",
             f"orfeon_up_seconds{{{worker}}} {time.monotonic() - self._began:.3f}",
         ]
-        return _response("\n".join(lines) + "\n", "text/plain; version=0.0.4; charset=utf-8")
+        return "\n".join(lines) + "\n"
 
 
 def create_app(
@@ -163,6 +167,7 @@ def create_app(
     limits: Limits | None = None,
     early_decision: float | None = None,
     memory_map: bool = True,
+    allowed_hosts: Iterable[str] | AllowedHosts | None = None,
 ) -> ScoringApplication:
     """Make the scoring service of a model, for a server of your own.
 
@@ -183,6 +188,11 @@ def create_app(
     memory_map : bool, default=True
         Whether the arrays of a file stay there, so that processes share them. Then nobody may
         write into the file; to rename another into its place is safe.
+    allowed_hosts : iterable of str, optional
+        Names and addresses that requests may have in their header ``Host``, with any port, such as
+        ``["localhost", "127.0.0.1"]``; ``"*"`` allows all. Others are refused with status 421, so
+        that a page from elsewhere cannot reach the service by DNS rebinding. By default nothing
+        is checked: name the hosts unless a proxy does.
 
     Returns
     -------
@@ -224,7 +234,7 @@ def create_app(
         )
     else:
         raise UserError(f"model={shown(str(model))} is neither a model file nor an estimator.")
-    app = ScoringApplication(served, limits or Limits())
+    app = ScoringApplication(served, limits or Limits(), _hosts(allowed_hosts))
     app.scoring.warm_up()
     return app
 
@@ -260,6 +270,14 @@ def model_document(served: ServedModel) -> dict[str, Any]:
     }
 
 
+def _hosts(given: Iterable[str] | AllowedHosts | None) -> AllowedHosts | None:
+    if given is None or isinstance(given, AllowedHosts):
+        return given
+    if isinstance(given, str):
+        raise ValueError(f"allowed_hosts={given!r} is not allowed: it is a list of names.")
+    return AllowedHosts(frozenset(map(host_name, given)))
+
+
 def _json(document: Any) -> str:
     return json.dumps(document, default=str)
 
@@ -276,6 +294,29 @@ def _defect() -> RequestError:
     )
 
 
+async def _send(
+    send: Send, status: int, body: bytes, kind: bytes, headers: Sequence[tuple[bytes, bytes]]
+) -> None:
+    length = (b"content-length", str(len(body)).encode("ascii"))
+    every = [(b"content-type", kind), length, *_HEADERS, *headers]
+    await send({"type": "http.response.start", "status": status, "headers": every})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _text(request: Request, path: str) -> Response:
+    kind, text = request.app.texts[path]
+    return _response(text, kind, {"content-security-policy": request.app.policies[path]})
+
+
+async def _health(request: Request) -> Response:
+    facts = {"status": "ok", "model": request.app.served.name, "pid": os.getpid()}
+    return _response(_json(facts), "application/json")
+
+
+async def _metrics(request: Request) -> Response:
+    return _response(request.app.metrics(), "text/plain; version=0.0.4; charset=utf-8")
+
+
 async def _never(request: Request) -> Response:
     """Predictions are answered before the router; it knows of them to refuse other methods."""
     raise NotImplementedError
@@ -284,7 +325,7 @@ async def _never(request: Request) -> Response:
 async def _refuse(request: Request, error: Exception) -> Response:
     """Refusals of the router, in the form of all others."""
     assert isinstance(error, HTTPException)
-    path = shown(request.url.path)
+    path = shown(request.scope["path"])  # that of the URL depends on the header Host
     message = f"There is nothing at {path}."
     if error.status_code == 405:
         message = f"{request.method} is not for {path}."

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from orfeon.serving.bodies import busy
+from orfeon.serving.draining import has_bytes
 from orfeon.serving.errors import RequestError
 from orfeon.serving.limits import Limits
 
@@ -25,6 +26,9 @@ MAX_HEADERS = 100
 MAX_WAITING = 100
 #: Bytes a second that a client must take of an answer, beside the time that all have.
 _SLOWEST = 1 << 16
+#: Seconds without a byte after which a connection is closed when the service ends. What is sent
+#: before is answered, with the header that says that nothing else will be.
+_QUIET = 1.0
 #: Chunks have sizes and extensions of their own; more than as many bytes are no honest request.
 _MAX_EXTRA = 1 << 20
 
@@ -66,6 +70,8 @@ class GuardedConnection(HttpToolsProtocol):
             return
         self._since = self.loop.time()
         self._watch_again()
+        if self._is_ending:
+            self.shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End the watch."""
@@ -132,7 +138,12 @@ class GuardedConnection(HttpToolsProtocol):
                 )
             )
         self._has_head = True
+        before = self.cycle
         super().on_headers_complete()
+        if self._is_ending and self.cycle is not before:
+            if before is not None and not before.response_started:
+                before.keep_alive = True  # of requests in a row only the last one ends it
+            self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
         """The request is there."""
@@ -200,6 +211,39 @@ class GuardedConnection(HttpToolsProtocol):
                 RequestError(408, "timeout", f"There was no request after {seconds:g} seconds.")
             )
         else:
+            self._close_idle()
+
+    # -- closing -------------------------------------------------------------------------------
+
+    @property
+    def _is_ending(self) -> bool:
+        return getattr(self.server_state, "is_ending", False)
+
+    def shutdown(self) -> None:
+        """Answer what the client has begun to send, and then close: the service ends."""
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_started:
+            cycle.keep_alive = False
+        self.loop.call_later(_QUIET, self._close_if_quiet)
+
+    def _close_if_quiet(self) -> None:
+        if self.transport.is_closing():
+            return
+        is_answering = self.cycle is not None and not self.cycle.response_complete
+        is_reading = self._since is not None and self._n_received > 0
+        if not is_answering and not is_reading:
+            self._close_idle()
+        self.loop.call_later(_QUIET / 4, self._close_if_quiet)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close a connection that was idle for long."""
+        self._close_idle()
+
+    def _close_idle(self) -> None:
+        """Close, unless there are bytes of a request that the loop will read next."""
+        if not self.transport.is_closing() and not has_bytes(
+            self.transport.get_extra_info("socket")
+        ):
             self.transport.close()
 
     # -- refusing ------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ REFUSALS = {
     408: "The body was not sent in time.",
     413: "The body has too many bytes.",
     415: "The content type is not one that is read, or the body is packed.",
+    421: "The header `Host` names a host that the service does not answer for.",
     422: "The rows are not what the model takes, or too many; `where` says which row and column.",
     503: "There is too much to do at the moment; `Retry-After` says when to come again.",
 }

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import gc
-import inspect
 import logging
-import multiprocessing
-import os
-import shutil
-import signal
 import socket
 import sys
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from orfeon.errors import UserError
+from orfeon.serving.copies import own_copy
+from orfeon.serving.hosts import AllowedHosts
 from orfeon.serving.limits import Limits
 from orfeon.serving.reloading import Reload, ReplaceableApplication, has_terminal, on_hangup
-from orfeon.writing import atomic_write
 
 #: Connections that wait to be accepted.
 _BACKLOG = 1024
 #: Seconds that an idle connection is kept.
 _KEEP_ALIVE = 15
-#: Seconds after which a process that does not answer is replaced; nothing else is done meanwhile.
-_UNHEALTHY = 10
-#: Seconds that a new process has to be ready, when all it needs was made and checked before.
-_READY = 120
 _logger = logging.getLogger("orfeon.serving")
 _MISSING = 'The scoring service needs starlette and uvicorn: pip install "orfeon[serve]".'
 
@@ -48,12 +41,15 @@ class ApplicationMaker:
     copies : pathlib.Path, optional
         A folder of our own for a copy of the file, which several processes map and nobody else
         writes to. Without it the file is read into memory.
+    allowed_hosts : AllowedHosts, optional
+        Which hosts requests may name; any by default.
     """
 
     path: Path
     limits: Limits
     early_decision: float | None
     copies: Path | None = None
+    allowed_hosts: AllowedHosts | None = None
 
     def of_now(self) -> ApplicationMaker:
         """Whoever makes the application of the file as it is now, whatever is written to it later.
@@ -65,48 +61,29 @@ class ApplicationMaker:
         """
         if self.copies is None:
             return self
-        return replace(self, path=_own_copy(self.path, self.copies))
+        return replace(self, path=own_copy(self.path, self.copies))
 
     def __call__(self) -> Any:
         """The application, ready to answer."""
         from orfeon.serving.application import create_app
 
-        _end_with_parent()
-        app = create_app(
+        return create_app(
             self.path,
             limits=self.limits,
             early_decision=self.early_decision,
             memory_map=self.copies is not None,
+            allowed_hosts=self.allowed_hosts,
         )
-        # What is here now stays: looking through it for garbage again and again would only make
-        # some clients wait.
-        gc.collect()
-        gc.freeze()
-        return app
 
 
-def _end_with_parent() -> None:
-    """End a worker whose command was killed, so that nobody is left behind with the port."""
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
+def freeze_memory() -> None:
+    """Have the garbage collector pass over what is here now; for once, with the first model.
 
-    def wait() -> None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
-def _own_copy(path: Path, folder: Path) -> Path:
-    """The copy of a file as it is now: made once, under a name that tells its state."""
-    state = path.stat()
-    copy = folder / f"{state.st_ino}-{state.st_mtime_ns}-{state.st_size}" / path.name
-    if not copy.exists():
-        copy.parent.mkdir(exist_ok=True)
-        with atomic_write(copy) as file, path.open("rb") as source:
-            shutil.copyfileobj(source, file)
-    return copy
+    Looking through modules and kernels again and again would only make some clients wait. Models
+    that come later are not frozen: whatever in them refers to itself could never be collected.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def check_installed() -> None:
@@ -171,7 +148,7 @@ def run(
     maker: ApplicationMaker,
     opened: socket.socket,
     *,
-    app: Any = None,
+    app: ReplaceableApplication | None = None,
     workers: int = 1,
     access_log: bool = False,
 ) -> None:
@@ -183,22 +160,20 @@ def run(
         Makes the application.
     opened : socket.socket
         Where clients come from.
-    app : application, optional
+    app : ReplaceableApplication, optional
         One that was made already, for a single process.
     workers : int, default=1
         Processes.
     access_log : bool, default=False
         Whether every request is written to standard error.
     """
-    import uvicorn
-    from uvicorn.supervisors import Multiprocess
-
     from orfeon.serving.connections import GuardedConnection
+    from orfeon.serving.workers import Workers
 
     settings: dict[str, Any] = {
         "http": GuardedConnection,
         "ws": "none",
-        "lifespan": "on",
+        "lifespan": "off",
         "workers": workers,
         "log_config": _logging(access_log),
         "access_log": access_log,
@@ -208,81 +183,38 @@ def run(
         "timeout_keep_alive": _KEEP_ALIVE,
         "timeout_graceful_shutdown": _grace(maker.limits),
     }
-    known = inspect.signature(uvicorn.Config).parameters
-    if "timeout_worker_healthcheck" in known:
-        settings["timeout_worker_healthcheck"] = _UNHEALTHY
     if workers == 1:
-        replaceable = ReplaceableApplication(app or maker())
-        server = uvicorn.Server(uvicorn.Config(replaceable, **settings))
+        _run_alone(maker, opened, app or ReplaceableApplication(maker()), settings)
+    else:
+        Workers(maker, settings, opened, workers).run()
 
-        def end() -> None:
-            server.should_exit = True
 
-        reload = Reload(maker, replaceable.replace)
+def _run_alone(
+    maker: ApplicationMaker,
+    opened: socket.socket,
+    app: ReplaceableApplication,
+    settings: Mapping[str, Any],
+) -> None:
+    import uvicorn
+
+    from orfeon.serving.draining import DrainingServer
+
+    freeze_memory()
+    server = DrainingServer(uvicorn.Config(app, **settings))
+
+    def end() -> None:
+        server.should_exit = True
+
+    def replace(new: Any) -> None:
+        app.replace(new)
+        _logger.warning("the model was loaded anew")
+
+    reload = Reload(maker, replace)
+    try:
         with on_hangup(end if has_terminal() else reload.begin):
             server.run(sockets=[opened])
-        return
-    config = uvicorn.Config(maker.of_now(), factory=True, **settings)
-    more: dict[str, Any] = {}
-    if "target" in inspect.signature(Multiprocess).parameters:  # older releases of uvicorn
-        more["target"] = uvicorn.Server(config).run
-    _supervisor(Multiprocess)(maker, config, sockets=[opened], **more).run()
-
-
-def _supervisor(base: Any) -> Any:
-    """Uvicorn's supervisor of several processes, which looks at a new model before it is loaded."""
-
-    class Supervisor(base):  # type: ignore[misc]
-        def __init__(self, maker: ApplicationMaker, config: Any, **given: Any) -> None:
-            super().__init__(config, **given)
-            self._maker = maker
-            self._new: list[ApplicationMaker] = []
-            # Asked now: after a hangup there is none.
-            self._ends_with_terminal = has_terminal()
-            self._reload = Reload(self._make_new, self._new.append)
-
-        def _make_new(self) -> ApplicationMaker:
-            new = self._maker.of_now()
-            new()  # which compiles what it needs, and is refused where it cannot be served
-            return new
-
-        def handle_hup(self) -> None:
-            if self._ends_with_terminal:
-                self.handle_term()
-            else:
-                self._reload.begin()
-
-        def keep_subprocess_alive(self) -> None:
-            if self._new:
-                # Processes that take the place of others later make the same.
-                self.config.app = self._new[-1]
-                self._new.clear()
-                self.restart_all()
-                _logger.warning("the model was loaded anew")
-                if self._maker.copies is not None:
-                    _forget_copies(self._maker.copies, self.config.app.path.parent)
-            super().keep_subprocess_alive()
-
-        def restart_all(self) -> None:
-            # A loaded machine takes its time to start a process; the old ones answer meanwhile.
-            before = getattr(self.config, "timeout_worker_healthcheck", None)
-            self.config.timeout_worker_healthcheck = _READY
-            try:
-                super().restart_all()
-            finally:
-                self.config.timeout_worker_healthcheck = before
-
-    return Supervisor
-
-
-def _forget_copies(folder: Path, served: Path) -> None:
-    """Delete the copies of models that nobody will map any more.
-
-    The one that is served stays, and the last of the others: it may just be looked at.
-    """
-    others = (each for each in folder.iterdir() if each != served)
-    for each in sorted(others, key=lambda each: each.stat().st_mtime_ns)[:-1]:
-        shutil.rmtree(each, ignore_errors=True)
+    finally:
+        app.close()
 
 
 def when_listening(opened: socket.socket, tell: Any, stop: threading.Event) -> threading.Thread:

@@ -37,14 +37,14 @@ class ReplaceableApplication:
     def replace(self, app: Any) -> None:
         """Answer by another one from now on.
 
-        Parameters
-        ----------
-        app : ScoringApplication
-            The other one.
+        Nothing refers to the one before but the requests that it is answering. With the last of
+        them it is gone, and so are its threads.
         """
-        before, self._app = self._app, app
-        before.scoring.close(cancel=False)
-        _logger.warning("the model was loaded anew")
+        self._app = app
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._app.scoring.close()
 
 
 class Reload:
@@ -86,6 +86,7 @@ class Reload:
                 _logger.error("the file cannot be served, so the old model stays: %s", error)
             else:
                 self._take(app)
+                del app  # nobody else may be the last to know it
 
 
 def has_terminal() -> bool:
