@@ -88,14 +88,22 @@ def unpack(data: bytes, arrays: Sequence[npt.NDArray[Any]]) -> Any:
     return _Unpickler(data, arrays).load()
 
 
+def to_bytes(thing: Any) -> bytes:
+    """A thing in bytes, with all its arrays."""
+    data: bytes = _cloudpickle().dumps(thing)
+    return data
+
+
+def _cloudpickle() -> Any:
+    try:
+        return importlib.import_module("cloudpickle")
+    except ImportError:  # joblib brings its own
+        return importlib.import_module("joblib.externals.cloudpickle")
+
+
 @functools.cache
 def _pickler() -> Any:
-    try:
-        base = importlib.import_module("cloudpickle").Pickler
-    except ImportError:  # older releases of joblib bring their own
-        base = importlib.import_module("joblib.externals.cloudpickle").Pickler
-
-    class LeavingOut(base):  # type: ignore[misc, valid-type]
+    class LeavingOut(_cloudpickle().Pickler):  # type: ignore[misc]
         """Leaves large arrays out and says which."""
 
         def __init__(self, stream: io.BytesIO) -> None:
@@ -103,7 +111,9 @@ def _pickler() -> Any:
             self.large: list[Any] = []
 
         def persistent_id(self, part: Any) -> int | None:
-            if type(part) is not np.ndarray or part.nbytes < LARGE or part.dtype.hasobject:
+            if type(part) not in (np.ndarray, np.memmap) or part.nbytes < LARGE:
+                return None
+            if part.dtype.hasobject:
                 return None
             for place, array in enumerate(self.large):
                 if array is part:

@@ -5,21 +5,15 @@ A task that fails says which one it was; a worker process that dies has its task
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-import logging
-import os
-import signal
-import threading
+import pickle
 import time
-import warnings
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from orfeon.errors import UserError
-from orfeon.warning import expect_renewed_workers
 from orfeon.wording import short
 
 if TYPE_CHECKING:
@@ -28,15 +22,10 @@ if TYPE_CHECKING:
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-#: Times that worker processes may die with no result in between.
-PATIENCE = 3
 #: Arrays of this many bytes are sent once, not with every task.
 LARGE = 1_000_000
 #: Letters of a task in a message.
 _LONGEST_NAME = 120
-#: Processes that this one runs tasks for.
-_parents: set[int] = set()
-_logger = logging.getLogger("orfeon")
 
 
 class TaskError(RuntimeError):
@@ -125,7 +114,12 @@ def run_all(
         return ClusterTasks(cluster, function, naming).run(tasks)
     if n_jobs in (None, 1):
         return _here(function, tasks, naming)
-    return _LocalTasks(function, naming, int(n_jobs or 1), prefer).run(tasks)
+    from orfeon.study.local_tasks import ProcessTasks, ThreadTasks
+    from orfeon.study.worker import Worker
+
+    # A task that has tasks of its own runs them in threads: processes are as many as wanted.
+    kind = ThreadTasks if prefer == "threads" or Worker.is_here else ProcessTasks
+    return kind(function, naming, int(n_jobs or 1)).run(tasks)
 
 
 def task_name(task: Any) -> str:
@@ -212,7 +206,7 @@ class Outcome:
         Number of the task.
     result : object
         What the function gave.
-    error : Exception, optional
+    error : BaseException, optional
         What it raised.
     seconds : float, default=0.0
         How long it took.
@@ -230,7 +224,7 @@ class Outcome:
         self,
         number: int,
         result: Any = None,
-        error: Exception | None = None,
+        error: BaseException | None = None,
         seconds: float = 0.0,
     ) -> None:
         self.number = number
@@ -266,166 +260,16 @@ def attempt(function: Callable[[Any], Any], number: int, task: Any) -> Outcome:
     try:
         result = function(task)
         return Outcome(number, result, seconds=time.perf_counter() - began)
-    except Exception as error:
-        import traceback
-
+    except BaseException as error:  # nobody else could take note of one that ends programs
         # Tracebacks cannot travel; their text can.
         error.add_note("".join(traceback.format_exception(error)).rstrip())
-        return Outcome(number, error=_portable(error))
+        return Outcome(number, error=portable(error))
 
 
-def _portable(error: Exception) -> Exception:
+def portable(error: BaseException) -> BaseException:
     """The exception itself, or one that says the same, if it does not survive pickling."""
-    import pickle
-
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
-
-
-@contextlib.contextmanager
-def _interruptions_later() -> Iterator[None]:
-    """Hold Ctrl-C back while processes are begun; these inherit that, and never hear of it.
-
-    A terminal sends it to all processes. This one hears of it, and ends them without their cries.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # later it would let Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _leave(outcomes: Any) -> None:
-    """Cancel what joblib has not run yet; whoever leaves early knows that they do."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        outcomes.close()
-
-
-class _Notice(logging.Filter):
-    """Lets the notice that kernels are compiled pass once, or not at all."""
-
-    is_silent = False
-    has_told = False
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if record.module != "jit":
-            return True
-        passes = not (self.is_silent or self.has_told)
-        self.has_told |= passes
-        return passes
-
-    def join(self, *, is_silent: bool) -> None:
-        """Let it pass in one of several processes only, which all compile at the same time."""
-        self.is_silent = is_silent
-        _logger.addFilter(self)
-
-
-_notice = _Notice()
-
-
-def _attempt_for(
-    parent: int, level: int, function: Callable[[Any], Any], number: int, task: Any
-) -> tuple[Outcome, bool]:
-    """Run a task in a thread of a process, or in a process that ends when that one does.
-
-    Gives the outcome, and whether this process has told that kernels are compiled.
-    """
-    if os.getpid() != parent and parent not in _parents:
-        _parents.add(parent)
-        _end_with(parent)
-        _logger.setLevel(level)
-        _notice.join(is_silent=number > 0)
-    return attempt(function, number, task), _notice.has_told
-
-
-def _end_with(parent: int) -> None:
-    """End this process soon after its parent, which may be killed with no time to say so."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, name="watch-parent", daemon=True).start()
-
-
-class _LocalTasks:
-    """Tasks in processes or threads of this machine, through joblib."""
-
-    def __init__(
-        self,
-        function: Callable[[Any], Any],
-        naming: Callable[[Any], str],
-        n_jobs: int,
-        prefer: Literal["processes", "threads"],
-    ) -> None:
-        self.function = function
-        self.naming = naming
-        self.n_jobs = n_jobs
-        self.prefer = prefer
-        self.open: dict[int, Any] = {}
-
-    def run(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        from concurrent.futures.process import BrokenProcessPool
-
-        numbered = enumerate(tasks)
-        deaths = 0
-        while True:
-            # Only what was lost with a process is run again; nothing is yielded twice.
-            again = list(self.open.items())
-            outcomes = self._outcomes(itertools.chain(again, numbered))
-            try:
-                for outcome, has_told in outcomes:
-                    if has_told:
-                        _notice.join(is_silent=True)
-                    expect_renewed_workers()  # callers may have left what filters warnings
-                    deaths = 0
-                    task = self.open.pop(outcome.number)
-                    if outcome.error is not None:
-                        raise failure(outcome.error, task, self.naming) from outcome.error
-                    yield outcome.result
-                return
-            except BrokenProcessPool as error:
-                deaths += 1
-                if deaths > PATIENCE:
-                    raise self._gave_up(error) from error
-            finally:
-                _leave(outcomes)
-
-    def _outcomes(self, numbered: Iterable[tuple[int, Any]]) -> Any:
-        from joblib import Parallel, delayed
-
-        level = _logger.getEffectiveLevel()
-
-        def calls() -> Iterator[Any]:
-            for number, task in numbered:
-                self.open[number] = task
-                yield delayed(_attempt_for)(os.getpid(), level, self.function, number, task)
-
-        expect_renewed_workers()
-        parallel = Parallel(
-            n_jobs=self.n_jobs,
-            prefer=self.prefer,
-            return_as="generator_unordered",
-            max_nbytes=LARGE,
-        )
-        with _interruptions_later() if self.prefer == "processes" else contextlib.nullcontext():
-            return parallel(calls())
-
-    def _gave_up(self, error: BaseException) -> Exception:
-        names = ", ".join(self.naming(task) for task in itertools.islice(self.open.values(), 3))
-        return TaskError(
-            f"Worker processes died {PATIENCE + 1} times with no result in between; running then: "
-            f"{names}. Memory may be short: fewer processes (n_jobs={self.n_jobs} now) need less.",
-            next(iter(self.open.values()), None),
-        )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
 import signal
 import subprocess
 import sys
+import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -16,8 +19,9 @@ from tests.study.remote import work
 
 from orfeon.datasets import make_waveform
 from orfeon.errors import UserError
-from orfeon.study import parallel
+from orfeon.study import local_tasks, worker
 from orfeon.study.cluster import ClusterError, connect
+from orfeon.study.packing import pack
 from orfeon.study.parallel import TaskError, run_all, task_name
 
 ROUTES = {
@@ -25,6 +29,7 @@ ROUTES = {
     "threads": {"n_jobs": 2, "prefer": "threads"},
     "processes": {"n_jobs": 2},
 }
+needs_proc = pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to find processes")
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +91,9 @@ def test_a_process_that_is_killed_has_its_tasks_run_again(fits):
 
 
 def test_a_task_that_kills_its_process_each_time_is_named(monkeypatch):
-    monkeypatch.setattr(parallel, "PATIENCE", 1)
-    with pytest.raises(TaskError, match=r"died 2 times with no result .* running then: 7\."):
-        list(run_all(work.die, [7], n_jobs=2))
+    monkeypatch.setattr(local_tasks, "PATIENCE", 1)
+    with pytest.raises(TaskError, match=r"^Task 7 failed: .* its worker process died 2 times\."):
+        list(run_all(work.die_at_seven, range(9), n_jobs=2))
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -173,7 +178,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to find processes")
+@needs_proc
 @pytest.mark.parametrize(
     ("sent", "to_all", "code"),
     [(signal.SIGINT, True, 130), (signal.SIGINT, False, 130), (signal.SIGKILL, False, -9)],
@@ -217,36 +222,184 @@ def _session(leader: int) -> list[int]:
     return found
 
 
-def test_processes_that_grow_are_renewed_where_warnings_are_errors():
-    # In a process of its own: should it wait for ever, it can be ended.
-    code = (
-        "from tests.study.remote.work import grown\n"
-        "from orfeon.study.parallel import run_all\n"
-        "print(sorted(run_all(grown, range(4), n_jobs=2)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
+def _limited(code: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own: should it wait for ever, it is ended."""
+    return subprocess.run(
+        [sys.executable, *flags, "-c", textwrap.dedent(code)],
         cwd=Path(work.__file__).parents[3], capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+
+
+def test_other_users_of_joblib_do_not_make_an_open_run_wait():
+    done = _limited("""
+        from joblib import Parallel, delayed
+        from tests.study.remote.work import wait
+        from orfeon.study.parallel import run_all
+
+        results = run_all(wait, iter(range(8)), n_jobs=2)
+        first = next(results)
+        print(Parallel(n_jobs=2)(delayed(abs)(-i) for i in range(3)))
+        other = run_all(abs, iter(range(3)), n_jobs=3)
+        print(sorted([next(other), *other]), sorted([first, *results]))
+    """)
+    assert done.stdout == "[0, 1, 2]\n[0, 1, 2] [0, 1, 2, 3, 4, 5, 6, 7]\n"
+    assert done.stderr == ""
+
+
+def test_joblib_renews_processes_that_grow_where_warnings_are_errors():
+    done = _limited(
+        """
+        from tests.study.remote.work import grown
+        from orfeon.growth.blocks import run_in_blocks
+
+        print([block.start for block in run_in_blocks(grown, range(4), 2, prefer="processes")])
+        """,
+        "-W", "error",
     )  # fmt: skip
     assert done.stdout == "[0, 1, 2, 3]\n"
     assert done.stderr == ""
 
 
+def test_processes_that_are_killed_while_idle_are_not_waited_for():
+    done = _limited("""
+        import os, signal, time
+        from tests.study.remote.work import tell_pid
+        from orfeon.study.parallel import run_all
+
+        for n_jobs in (3, 2, 2):
+            idle = set(run_all(tell_pid, range(12), n_jobs=n_jobs))
+            print(len(idle))
+            for pid in sorted(idle)[: n_jobs - 1]:
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.1)
+    """)
+    assert done.stdout.split() == ["3", "2", "2"]
+
+
+def test_a_process_that_dies_while_tasks_are_handed_out_is_replaced(tmp_path):
+    mark = tmp_path / "died"
+
+    def tasks():
+        for number in range(8):
+            yield number, str(mark)
+            while not mark.exists():
+                time.sleep(0.01)
+            time.sleep(0.1)
+
+    assert sorted(run_all(work.die_once, tasks(), n_jobs=2)) == list(range(8))
+
+
+@needs_proc
+def test_what_a_task_began_ends_with_it(tmp_path):
+    """Also where it is not the task's process that is killed, but somebody leaves."""
+    results = run_all(work.begin_another, [str(tmp_path / "1"), str(tmp_path / "2")], n_jobs=2)
+    other = int(next(results))
+    os.kill(other, 0)
+    results.close()
+    until = time.monotonic() + 5
+    while Path(f"/proc/{other}").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{other}").exists()
+
+
+@needs_proc
+def test_processes_are_used_again_for_some_seconds(monkeypatch):
+    monkeypatch.setattr(local_tasks, "IDLE", 0.5)
+    first, again = (set(run_all(work.tell_pid, range(8), n_jobs=2)) for _ in range(2))
+    assert first == again
+    until = time.monotonic() + 10
+    while any(Path(f"/proc/{pid}").exists() for pid in first) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in first)
+
+
+def test_processes_follow_what_this_one_changed(monkeypatch, tmp_path):
+    def where(_):
+        return os.getcwd(), os.environ.get("ORFEON_TEST_WHERE")
+
+    before = list(run_all(where, [0], n_jobs=2))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ORFEON_TEST_WHERE", "here")
+    assert list(run_all(where, [0], n_jobs=2)) == [(str(tmp_path), "here")] != before
+
+
+def test_threads_inside_of_processes_share_the_cores(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(local_tasks, "cpu_count", lambda: 12)
+
+    def inside(_):
+        from joblib.parallel import get_active_backend
+
+        backend, _ = get_active_backend()
+        return os.environ["OMP_NUM_THREADS"], type(backend).__name__, backend.nesting_level
+
+    assert list(run_all(inside, [0], n_jobs=3)) == [("4", "ThreadingBackend", 1)]
+
+
+@pytest.mark.parametrize("route", ["threads", "processes"])
+def test_tasks_are_taken_as_there_is_room(route):
+    taken = []
+    results = run_all(abs, (taken.append(n) or -n for n in range(50)), **ROUTES[route])
+    assert taken == []
+    next(results)
+    assert len(taken) == 5  # two for each of the two, and one for that which is done
+    assert len(list(results)) == 49
+
+
+@pytest.mark.parametrize("route", ["threads", "processes"])
+def test_a_task_that_ends_its_program_is_named(route):
+    with pytest.raises(TaskError, match=r"^Task 'bye' failed: SystemExit: bye$"):
+        list(run_all(sys.exit, ["bye"], **ROUTES[route]))
+
+
+def test_tasks_and_results_that_cannot_be_sent_are_named():
+    with pytest.raises(TaskError, match=r"^Task <unlocked .* failed: TypeError: cannot pickle"):
+        list(run_all(repr, [threading.Lock()], n_jobs=2))
+    with pytest.raises(TaskError, match=r"^Task 1 failed: TypeError: cannot pickle"):
+        list(run_all(lambda _: threading.Lock(), [1], n_jobs=2))
+
+
+def test_a_task_may_have_tasks_of_its_own():
+    def total(n):
+        return sum(run_all(abs, range(-n, 0), n_jobs=2))
+
+    assert sorted(run_all(total, range(1, 5), n_jobs=2)) == [1, 3, 6, 10]
+
+
+def test_files_of_large_arrays_go_with_them(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    files = []
+
+    def tasks():
+        for _ in range(12):
+            files.append(len(list(tmp_path.glob("*/*.npy"))))
+            yield 0, np.ones(200_000)
+
+    seen = list(run_all(work.look_at, tasks(), n_jobs=2))
+    assert {total for *_, total in seen} == {200_000.0}
+    assert max(files) <= 7  # those waiting or running, and some that were just done
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("number", [0, 1])
-def test_one_process_only_tells_that_kernels_are_compiled(monkeypatch, number):
-    logger, notice = logging.getLogger("orfeon"), parallel._Notice()
+def test_one_process_only_tells_that_kernels_are_compiled(monkeypatch, tmp_path, number):
+    logger, notice = logging.getLogger("orfeon"), worker.Notice()
     monkeypatch.setattr(logger, "filters", [])
     monkeypatch.setattr(logger, "level", logging.NOTSET)
-    monkeypatch.setattr(parallel, "_notice", notice)
-    monkeypatch.setattr(parallel, "_parents", set())
-    monkeypatch.setattr(parallel, "_end_with", lambda parent: None)
+    monkeypatch.setattr(worker, "notice", notice)
     record = logging.LogRecord(
         "orfeon", logging.WARNING, "kernels/jit.py", 1, "compiling", (), None
     )
     other = logging.LogRecord("orfeon", logging.WARNING, "other.py", 1, "other", (), None)
-    told = []
+    function = tmp_path / "function"
+    function.write_bytes(pickle.dumps(worker.Parcel(*pack(abs))))
+    there, told = worker.Worker(), []
     for task in (number, 1 - number):  # the first task of a process decides
-        _, before = parallel._attempt_for(-1, logging.WARNING, abs, task, -3)
+        order = worker.Order(
+            task, worker.Parcel(*pack(-3)), str(tmp_path), str(function), logging.WARNING
+        )
+        outcome, before = pickle.loads(there.answer(pickle.dumps(order)))
+        assert (outcome.number, outcome.result) == (task, 3)
         told += [before, bool(logger.filter(record))]
         assert logger.filter(other)
     assert told == ([False, True, True, False] if number == 0 else [False] * 4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
 import time
 from typing import Any
 
@@ -86,9 +87,36 @@ def wait(number: int) -> int:
     return number
 
 
-def die(number: int) -> int:
-    """End the process."""
+def die_at_seven(number: int) -> int:
+    """End the process on one of the tasks."""
+    if number == 7:
+        os._exit(1)
+    return number
+
+
+def die_once(task: tuple[int, str]) -> int:
+    """End the process, unless another one was ended before."""
+    number, mark = task
+    try:
+        os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return number
     os._exit(1)
+
+
+def tell_pid(number: int) -> int:
+    """Say who it is, after a while: all processes have their share."""
+    time.sleep(0.1)
+    return os.getpid()
+
+
+def begin_another(path: str) -> str:
+    """Begin a process; the second one is waited for."""
+    with subprocess.Popen(["sleep", "60"]) as other:
+        if path.endswith("1"):
+            other.returncode = 0  # it is left as it is
+            return str(other.pid)
+    return path
 
 
 def slow_block(block: Any, seconds: float) -> Any:
