@@ -35,6 +35,14 @@ _LARGEST_TARGET = 1e150
 
 #: Whole-number weights of this sum and more are not taken for counts.
 _MOST_COUNTED = float(1 << 31)
+#: Weights of this sum and more do not count copies: from here on every float is a whole number.
+_RELATIVE = float(1 << 53)
+#: Weights that are all below this get another unit: in theirs, sums and quotients underflow.
+_SMALLEST_UNIT = 2.0**-64
+#: No weight counts for less than this share of the largest: products with it stay normal floats.
+_SMALLEST_SHARE = 2.0**-100
+#: The most copies that are made for an estimator that takes no weights.
+_MOST_COPIES = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -169,21 +177,7 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         return X, y, weights, rows, n_given
 
     def _read_weights(self, sample_weight: Any, y: npt.NDArray[Any]) -> Floats:
-        weights: Floats = _check_sample_weight(
-            sample_weight, np.empty((len(y), 1)), dtype=np.float64, ensure_non_negative=True
-        )
-        with np.errstate(over="ignore"):
-            total = weights.sum()
-        if not np.isfinite(total):
-            raise ValueError(
-                f"sample_weight has values up to {weights.max():g}, whose sum no float holds; "
-                "divide the weights by a power of ten."
-            )
-        if not weights.any():
-            raise ValueError(
-                "sample_weight is zero for every example; at least one weight must be positive."
-            )
-        return weights
+        return read_weights(sample_weight, len(y))
 
     def _read_target(self, y: Any) -> npt.NDArray[Any]:
         target = column_or_1d(y, warn=True)
@@ -220,6 +214,62 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
                 f"{self.n_features_in_} features as input."
             )
         return self.schema_.encode(X)
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> Floats:
+    """Check sample weights, and bring them into the range of :func:`normal_weights`."""
+    weights: Floats = _check_sample_weight(
+        sample_weight, np.empty((n_rows, 1)), dtype=np.float64, ensure_non_negative=True
+    )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            f"sample_weight has values up to {weights.max():g}, whose sum no float holds; "
+            "divide the weights by a power of ten."
+        )
+    if not weights.any():
+        raise ValueError(
+            "sample_weight is zero for every example; at least one weight must be positive."
+        )
+    return normal_weights(weights)
+
+
+def normal_weights(weights: Floats) -> Floats:
+    """Weights whose products and sums neither overflow nor underflow.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Weights that are not negative, of finite sum.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Counts as they are. Other weights are relative: equal ones become 1, and very small or large
+        ones get another unit, a power of two. A positive weight stays positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.tabular import normal_weights
+    >>> normal_weights(np.array([2.0, 0.0, 1.0])), normal_weights(np.array([1e-300, 1e-300]))
+    (array([2., 0., 1.]), array([1., 1.]))
+    >>> normal_weights(np.array([3 * 2.0**-900, 2.0**-900]))
+    array([1.5, 0.5])
+    """
+    largest, present = float(weights.max(initial=0.0)), weights > 0
+    is_large = float(weights.sum()) >= _RELATIVE
+    if largest == 0 or (are_counts(weights) and not is_large):
+        return weights
+    if (weights[present] == largest).all():
+        return present.astype(np.float64)
+    if is_large or largest < _SMALLEST_UNIT:
+        exponent = 1 - int(np.frexp(largest)[1])
+        with np.errstate(under="ignore"):
+            weights = np.ldexp(weights, exponent)
+        largest = float(np.ldexp(largest, exponent))
+    return np.where(present, np.maximum(weights, _SMALLEST_SHARE * largest), 0.0)
 
 
 def n_examples(weights: Floats) -> float:
@@ -310,6 +360,12 @@ def rows_with_copies(weights: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     >>> rows_with_copies(np.array([2.0, 0.0, 1.0]))
     array([0, 0, 2])
     """
+    n_copies = weights.sum()
+    if n_copies > _MOST_COPIES:
+        raise ValueError(
+            f"sample_weight counts {n_copies:,.0f} copies, and an estimator that takes no weights "
+            f"is given at most {_MOST_COPIES:,}; give smaller weights, or another estimator."
+        )
     return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
 
 
@@ -560,12 +616,15 @@ def class_factors(
         # Of all classes: those it names need not be in every chunk, nor in every sample.
         named = np.asarray(compute_sample_weight(class_weight, classes), dtype=np.float64)
         factors[present] = named[present]
-    total = float(share @ factors)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(share @ factors)
     if (factors < 0).any() or not 0 < total < np.inf:
         raise ValueError(
             f"class_weight={class_weight} is not allowed: weights of classes are finite, not "
             "negative, and not all zero."
         )
+    factors = normal_weights(factors)
+    total = float(share @ factors)
     # Copies add up exactly if all weights together are some 2**50 steps; others need no steps of
     # their own size.
     counted = are_counts(weights) and weights.sum() < _MOST_COUNTED

@@ -27,6 +27,12 @@ Columns = dict[str, Any]
 #: Bytes of text that are read at a time.
 PIECE = 32 << 20
 _HEAD = 1 << 18
+#: Numbers as they are written: those that may exceed 64 bits, whole ones, and any.
+_LONG = r"^[+-]?[0-9]{19}"
+_INTEGER = r"[+-]?[0-9]+"
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+#: The longest integer that Python reads from text by default.
+_MOST_DIGITS = 4300
 #: A table may take this share of the memory that is left: estimators need room for their own.
 SHARE_OF_MEMORY = 0.5
 
@@ -161,7 +167,9 @@ def _pieces(source: Source, dialect: Dialect, **options: Any) -> Iterator[tuple[
         warnings.simplefilter("error", pandas.errors.ParserWarning)
         try:
             for piece in pandas.read_csv(text, **settings):
-                yield without_blanks(piece), file.tell() / max(source.size, 1)
+                words = without_blanks(piece)
+                read = words if "dtype" in options else with_long_numbers(words)
+                yield read, file.tell() / max(source.size, 1)
         except pandas.errors.EmptyDataError:
             return
 
@@ -191,6 +199,42 @@ def without_blanks(piece: Any) -> Any:
         if _sort(column) == "words" and bool(column.str.endswith((" ", "\t")).any()):
             bare = column.str.rstrip()
             piece[name] = bare.where(~bare.isin(["", *MISSING_WORDS]))
+    return piece
+
+
+def with_long_numbers(piece: Any) -> Any:
+    """A piece in which columns are numbers that pandas takes for words, as they exceed 64 bits.
+
+    Parameters
+    ----------
+    piece : pandas.DataFrame
+        As it was parsed; it is changed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same. Whole numbers are Python's, exact at any length; what exceeds them is infinite.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from orfeon.datasets.delimited import with_long_numbers
+    >>> piece = pandas.DataFrame({"id": ["9223372036854775808", "-1", "NA"]})
+    >>> with_long_numbers(piece)["id"].tolist()
+    [9223372036854775808, -1, nan]
+    """
+    for name in piece.columns:
+        column = piece[name]
+        if _sort(column) != "words" or not column.str.contains(_LONG).any():
+            continue
+        # Beside such numbers pandas leaves missing cells as they are written.
+        column = column.where(~column.isin(["", *MISSING_WORDS]))
+        present = column.dropna()
+        if present.str.fullmatch(_INTEGER).all() and present.str.len().max() <= _MOST_DIGITS:
+            column = column.map(int, na_action="ignore").astype(object)
+        elif present.str.fullmatch(_NUMBER).all():
+            column = column.astype(np.float64)
+        piece[name] = column
     return piece
 
 
@@ -267,9 +311,11 @@ def _sort(column: Any) -> str:
         return "truths"
     if types.is_numeric_dtype(column.dtype):
         return "numbers"
-    present = column.dropna()
-    if column.dtype == object and all(isinstance(value, bool) for value in present):
+    kinds = set(map(type, column.dropna())) if column.dtype == object else {str}
+    if kinds == {bool}:
         return "truths"
+    if kinds <= {int, float}:  # whole numbers beyond 64 bits stay Python's
+        return "numbers"
     return "words"
 
 
@@ -340,4 +386,4 @@ def _parsed(text: str, dialect: Dialect) -> Any:
     settings = {**_settings(dialect), "skiprows": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("error", pandas.errors.ParserWarning)
-        return without_blanks(pandas.read_csv(io.StringIO(text), **settings))
+        return with_long_numbers(without_blanks(pandas.read_csv(io.StringIO(text), **settings)))

@@ -49,7 +49,8 @@ def flip_probabilities(class_shares: Floats, flip_rate: float) -> Floats:
     array([[0.867, 0.133],
            [0.4  , 0.6  ]])
     """
-    w = flip_rate / (1.0 - float(class_shares @ class_shares))
+    room = 1.0 - float(class_shares @ class_shares)
+    w = flip_rate / max(room, np.finfo(np.float64).tiny)  # 0 when one class has all the weight
     probabilities = np.tile(w * class_shares, (len(class_shares), 1))
     np.fill_diagonal(probabilities, 1.0 - w * (1.0 - class_shares))
     return probabilities

@@ -117,6 +117,8 @@ def deal_folds(
     n_different, weight = len(turns.weight), turns.weight[turns.order]
     middle = np.cumsum(weight) - weight / 2
     place = np.floor(middle * (n_different / turns.weight.sum())).astype(np.int64)
+    if (place % n_folds == place[0] % n_folds).all():  # one example outweighs all others
+        place = np.arange(n_different)
     fold = np.empty(n_different, np.int64)
     fold[turns.order] = place % n_folds
     return np.asarray(fold[turns.copy])

@@ -23,7 +23,6 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _check_sample_weight,
     _num_samples,
     check_is_fitted,
     has_fit_parameter,
@@ -37,7 +36,7 @@ from orfeon.ordering.ordered import Keep, Order, order_source
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Rule, as_rule
 from orfeon.seeding import Purpose, branch, seed_sequence
-from orfeon.tabular import are_counts, check_length
+from orfeon.tabular import are_counts, check_length, read_weights, rows_with_copies
 from orfeon.trees.limits import LIMITS
 from orfeon.votes.source import read_source
 
@@ -199,7 +198,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
             check_classification_targets(labels)
         weights = np.ones(len(labels))
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+            weights = read_weights(sample_weight, len(labels))
         count = np.flatnonzero(weights)
         aside = set_aside(
             _safe_indexing(rows, count), labels[count], weights[count], self.validation_fraction,
@@ -348,11 +347,11 @@ def _as_often_as_they_weigh(X: Any, y: Any, sample_weight: Any, base: Any) -> tu
     (rows,) = indexable(X)
     labels = column_or_1d(y, warn=True)
     check_length(labels, _num_samples(rows))
-    weights = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+    weights = read_weights(sample_weight, len(labels))
     if not are_counts(weights):
         raise ValueError(
             f"sample_weight has fractions, and estimator={base} takes no weights; give whole "
             "numbers, or another estimator."
         )
-    copies = np.repeat(np.arange(len(labels)), weights.astype(np.int64))
+    copies = rows_with_copies(weights)
     return _safe_indexing(rows, copies), labels[copies]
