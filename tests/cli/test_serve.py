@@ -13,15 +13,18 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from benchmarks.serving_reload import Clients
+from tests.serving.clients import ask
 
 from orfeon.cli import main
 from orfeon.cli.serve import _address, _warn_of_strangers
-from orfeon.serving import process
+from orfeon.serving import create_app, process
 from orfeon.serving.copies import forget_copies
 
 
@@ -69,11 +72,19 @@ class Running:
         self.process.stderr.close()
         self.patience.cancel()
 
-    def ask(self, path: str, body: bytes | None = None) -> object:
-        headers = {"Content-Type": "application/json"}
+    def ask(self, path: str, body: bytes | None = None, host: str | None = None) -> object:
+        headers = {"Content-Type": "application/json", **({"Host": host} if host else {})}
         request = urllib.request.Request(self.address + path, body, headers)
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
+
+    def clients(self, bodies: list[bytes], answers: list[object]) -> Clients:
+        """Clients that ask all the time, and know the right answers."""
+        right = frozenset(json.dumps(answer).encode() for answer in answers)
+        port = int(self.address.rpartition(":")[2])
+        made = Clients(port, bodies, [right] * len(bodies))
+        made.start()
+        return made
 
     def answers(self) -> bool:
         try:
@@ -96,7 +107,8 @@ def row(place) -> bytes:
 
 def test_two_workers_share_a_port_and_end_well(place, row, tmp_path):
     model = Path(shutil.copy(place / "bag.orfeon", tmp_path))
-    with Running(model, "--workers", "2", "--early-decision") as running:
+    more = ("--early-decision", "--allow-host", "model.example")
+    with Running(model, "--workers", "2", *more) as running:
         answer = running.ask("/predict", row)
         assert answer["predictions"][0] in ("cheap", "dear")
         assert 1 <= answer["n_asked"][0] <= 15
@@ -110,6 +122,9 @@ def test_two_workers_share_a_port_and_end_well(place, row, tmp_path):
             pids.add(running.ask("/health")["pid"])
         assert len(pids) == 2
         assert running.process.pid not in pids
+        with pytest.raises(urllib.error.HTTPError, match="421"):
+            running.ask("/health", host="evil.example")
+        assert running.ask("/health", host="model.example:80")
         # A worker that dies takes nobody with it, and another one comes.
         os.kill(min(pids), signal.SIGKILL)
         found: set[int] = set()
@@ -118,7 +133,13 @@ def test_two_workers_share_a_port_and_end_well(place, row, tmp_path):
             found.add(running.ask("/health")["pid"])
         assert found - pids
         assert found & pids == {max(pids)}
+        clients = running.clients([row], [answer])
+        time.sleep(0.5)
+        clients.tally.is_ending = True
         assert running.end(signal.SIGTERM) == 0
+        clients.end()
+        assert not clients.tally.reasons
+        assert clients.tally.n_fresh > 5
     assert running.lines[0].startswith("Preparing bag.orfeon")
     assert running.lines[-1] == "Ended.\n"
     assert "Traceback" not in "".join(running.lines)
@@ -157,19 +178,29 @@ def wait_for(running: Running, words: str) -> None:
 def test_a_hangup_loads_the_file_anew_and_a_bad_one_changes_nothing(place, row, tmp_path, workers):
     model = Path(shutil.copy(place / "bag.orfeon", tmp_path / "model.orfeon"))
     with Running(model, "--workers", str(workers)) as running:
-        assert running.ask("/predict", row)["predictions"][0] in ("cheap", "dear")
+        first = running.ask("/predict", row)
+        assert first["predictions"][0] in ("cheap", "dear")
+        second = ask(create_app(place / "price.orfeon"), row).json
+        pids = {running.ask("/health")["pid"] for _ in range(20)}
+        clients = running.clients([row], [first, second])
         other = Path(shutil.copy(place / "price.orfeon", tmp_path))
         os.replace(other, model)
         running.process.send_signal(signal.SIGHUP)
         wait_for(running, "the model was loaded anew")
-        assert isinstance(running.ask("/predict", row)["predictions"][0], float)
+        assert all(running.ask("/predict", row) == second for _ in range(10))
         model.write_bytes(b"PK")
         running.process.send_signal(signal.SIGHUP)
         wait_for(running, "so the old model stays")
-        assert isinstance(running.ask("/predict", row)["predictions"][0], float)
+        assert running.ask("/predict", row) == second
+        # The same processes answer, and nobody was reset.
+        assert {running.ask("/health")["pid"] for _ in range(20)} & pids
         if workers == 1:
+            clients.tally.is_ending = True
             assert running.end(signal.SIGTERM) == 0
-        else:
+        clients.end()
+        assert not clients.tally.reasons
+        assert min(clients.tally.n_fresh, clients.tally.n_kept) > 20
+        if workers == 2:
             # A worker that comes later is given what was checked, and not what the file is now.
             before = running.ask("/health")["pid"]
             os.kill(before, signal.SIGKILL)
@@ -219,6 +250,7 @@ def test_a_port_that_is_taken_is_a_mistake_of_the_user(place, capsys):
         (["--max-rows", "0"], "1 or more"),
         (["--timeout", "0"], "more than 0"),
         (["--early-decision", "2"], "at most 1"),
+        (["--allow-host", "http://model.example"], "without scheme and port"),
         (["--host", "no.such.host.invalid", "--port", "0"], "no such interface"),
     ],
 )

@@ -37,10 +37,9 @@ class DrainingServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answer what is under way; connections end by themselves after that."""
+        self.server_state.is_ending = True  # type: ignore[attr-defined]  # connections see it
         if self.closes_port:
             await _accept_waiting(sockets or ())
-        # For connections whose protocol is not there yet.
-        self.server_state.is_ending = True  # type: ignore[attr-defined]
         await super().shutdown(sockets)
 
 

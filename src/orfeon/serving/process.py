@@ -67,13 +67,17 @@ class ApplicationMaker:
         """The application, ready to answer."""
         from orfeon.serving.application import create_app
 
-        return create_app(
+        app = create_app(
             self.path,
             limits=self.limits,
             early_decision=self.early_decision,
             memory_map=self.copies is not None,
             allowed_hosts=self.allowed_hosts,
         )
+        # Loading leaves circles behind that refer to the model: without them it is gone with the
+        # last request that it answers.
+        gc.collect()
+        return app
 
 
 def freeze_memory() -> None:
