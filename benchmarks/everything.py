@@ -80,7 +80,7 @@ PLAN = (
     Step("perceptrons", 1.2, ("PPTSS", "train, 300", "768", "train, 5000", "PPBoost", "up to")),
     Step("files", 0.5),
     Step("exports", 2.8),
-    Step("serving", 0.5, quick=True),
+    Step("serving", 0.5, ("single rows",), quick=True),
     Step("start", 1.0),
     Step("inspection", 2.5, ("diversity", "map, 300 ", "mosaic", "predict", "300 rows")),
     Step("scale", 1.5, ("300 classes", "5000 attributes", "100 rows")),

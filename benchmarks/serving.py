@@ -1,7 +1,8 @@
 """The scoring service under load: requests a second, latency, errors and memory.
 
 Two workers and the client share the cores. While rows are asked for, another client sends what is
-malformed, oversized and slow. The full form takes ten minutes, the quick one some seconds.
+malformed, oversized and slow. Two further cases load the model anew all the time. The full form
+takes ten minutes a case, the quick one some seconds.
 """
 
 from __future__ import annotations

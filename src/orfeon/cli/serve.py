@@ -26,8 +26,8 @@ _DESCRIPTION = """\
 Answers requests for predictions over HTTP until it is told to stop (Ctrl-C, or SIGTERM: what is
 being answered is finished). The model is read once and checked; several workers share one copy of
 it in memory. The kernels are compiled before the port is opened. SIGHUP loads the file anew, one
-worker after the other, and closes no connection; a file that cannot be served is told, and changes
-nothing. In a terminal SIGHUP, which says that it was closed, ends the service.
+worker after the other, and closes no connection; a file that cannot be served is reported and
+changes nothing. In a terminal SIGHUP, which says that it was closed, ends the service.
 
   POST /predict       rows as JSON, CSV or an Arrow stream; a prediction for each
   GET  /              a page to try the model
@@ -37,10 +37,10 @@ nothing. In a terminal SIGHUP, which says that it was closed, ends the service.
 Only this machine can reach it unless --host says otherwise. There is no password and no
 encryption: put a proxy that has them before it where others can reach it.
 
-Requests must name a host that is meant, in their header Host, or get status 421: localhost,
-127.0.0.1, [::1], the --host, or one given with --allow-host. So no page from elsewhere can have a
-browser read predictions under a name of its own (DNS rebinding). With --host 0.0.0.0 or :: any IP
-address and the name of this machine are allowed, too.
+The header Host of a request must name localhost, 127.0.0.1, [::1], the --host, or a name given with
+--allow-host; others get status 421. This stops DNS rebinding, by which a web page could read
+predictions through your browser. With --host 0.0.0.0 or ::, any IP address and the name of this
+machine are allowed too.
 
 A cell depends on nothing but itself: a word where a number is needed is refused, with its row and
 column, and never taken as missing. Categories that training did not see count as missing.
@@ -82,7 +82,7 @@ def add_parser(subparsers: Any) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--allow-host", type=_host, action="append", default=[], metavar="NAME",
-        help="answer requests for this host, too; may be repeated; * answers for all",
+        help="also answer requests for this host; may be repeated; * allows all",
     )  # fmt: skip
     parser.add_argument(
         "--workers", type=types.count, default=1, metavar="N",

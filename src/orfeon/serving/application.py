@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("orfeon.serving")
 
-#: Answers are made for one request, are what they say they are, and are for no page from elsewhere.
+#: Answers are not cached, not sniffed, and not embedded by pages of other sites.
 _HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
@@ -191,8 +191,8 @@ def create_app(
     allowed_hosts : iterable of str, optional
         Names and addresses that requests may have in their header ``Host``, with any port, such as
         ``["localhost", "127.0.0.1"]``; ``"*"`` allows all. Others are refused with status 421, so
-        that a page from elsewhere cannot reach the service by DNS rebinding. By default nothing
-        is checked: name the hosts unless a proxy does.
+        that web pages of other sites cannot use DNS rebinding. By default nothing is checked: name
+        the hosts unless a proxy checks them.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""Which names the service answers for, so that DNS rebinding cannot reach it.
+"""Allowed hosts: the defence against DNS rebinding.
 
-A page from elsewhere can have its own name resolve to an address of this machine. The browser then
-takes the service for a part of that page, and lets the page read the answers; the header ``Host``
-still has the page's name.
+A web page of another site can make its own name resolve to an address of this machine. The browser
+then treats the service as part of that site and lets the page read the answers; but the header
+``Host`` still has the site's name.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 
 from orfeon.serving.errors import RequestError, shown
 
-#: Names of this machine that no name server is asked for.
+#: Names and addresses of this machine that need no name server.
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\Z")
 _HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(:[0-9]*)?\Z")
-#: Headers that were found good and are not read again; more than these are no honest clients.
+#: Headers that passed and are not parsed again.
 _MOST_KNOWN = 64
 
 
 def host_name(text: str) -> str:
-    """A name or an address in the one form in which they are compared; ValueError if it is none."""
+    """A host name or IP address in canonical form; ValueError if it is neither."""
     plain = text.strip().lower()
     if plain == "*":
         return plain

@@ -1,9 +1,10 @@
-"""Several processes that answer, and the one that watches them.
+"""Worker processes and their supervisor.
 
-The watching process tells each worker over a pipe, a few times a second, which model to serve, and
-is told which one it serves. A worker loads another model beside its work and puts it in the place
-of the old one: no process ends, and no connection is closed. Only the pipe ends a worker, so that
-signals that reach the whole group, as Ctrl-C does, cannot end it before the port is drained.
+Several times a second the supervising process sends each worker the model to serve over a pipe,
+and the worker replies with the one it serves. A worker loads a new model in a thread and swaps it
+in: no process exits, and no connection is closed. Workers ignore signals and exit only on request
+of the supervisor, so a signal to the whole process group, such as Ctrl-C, cannot end a worker before
+the port is drained.
 """
 
 from __future__ import annotations
@@ -68,13 +69,13 @@ class Workers:
         self._grace = settings["timeout_graceful_shutdown"] + _LATE
         self._workers: list[_Worker] = []
         self._ending = threading.Event()
-        self._is_told = True
+        self._is_reported = True
         self._reload = Reload(self._make_new, self._take_new)
-        # Asked now: after a hangup there is none.
+        # Looked up now: after a hangup there is no terminal.
         self._ends_with_terminal = has_terminal()
 
     def run(self) -> None:
-        """Answer until told to stop."""
+        """Answer until a signal ends it."""
         with self._signals():
             try:
                 self._workers = [self._start() for _ in range(self._n_workers)]
@@ -105,8 +106,8 @@ class Workers:
         behind = [worker for worker in self._workers if worker.given != self._maker]
         if behind:
             behind[0].given = self._maker
-        elif not self._is_told:
-            self._is_told = True
+        elif not self._is_reported:
+            self._is_reported = True
             _logger.warning("the model was loaded anew")
             if self._maker.copies is not None:
                 forget_copies(self._maker.copies, self._maker.path.parent)
@@ -119,7 +120,7 @@ class Workers:
         return new
 
     def _take_new(self, new: ApplicationMaker) -> None:
-        self._maker, self._is_told = new, False
+        self._maker, self._is_reported = new, False
 
     # -- signals and the end -------------------------------------------------------------------
 
@@ -164,7 +165,7 @@ class Workers:
 
 
 class _Worker:
-    """A worker as the watching process sees it: the model that it was given, and that it serves."""
+    """A worker as the supervisor sees it: the model it was given and the model it serves."""
 
     def __init__(
         self, maker: ApplicationMaker, settings: dict[str, Any], opened: socket.socket
@@ -179,7 +180,7 @@ class _Worker:
         self._asked: float | None = None
 
     def is_well(self) -> bool:
-        """Whether it lives, and has told in time what it serves; it is asked again."""
+        """Whether it is alive and replied in time; pings it again."""
         try:
             while self._pipe.poll():
                 self.serves, self._asked = self._pipe.recv(), None
@@ -192,7 +193,7 @@ class _Worker:
         return self.process.is_alive() and time.monotonic() - self._asked < patience
 
     def end(self) -> None:
-        """Have it end when it has answered all that was sent."""
+        """Ask it to exit after answering what was sent."""
         with contextlib.suppress(OSError):
             self._pipe.send(None)
 
@@ -214,7 +215,7 @@ class _Server(DrainingServer):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the process that watches."""
+        """Leave signals to the supervisor."""
         yield
 
 
@@ -239,7 +240,7 @@ class _Answering:
         return self._app
 
     def _obey(self) -> None:
-        """Serve what the watching process wants, until it says to end, or is gone."""
+        """Serve what the supervisor wants until it asks to exit, or is gone."""
         with contextlib.suppress(EOFError, OSError):
             while (wanted := self._pipe.recv()) is not None:
                 if self._server.started and wanted not in (self._serves, self._loads):
