@@ -265,3 +265,56 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     for memory_map in (False, True):
         with pytest.raises(ModelFileError, match="it is no regular file"):
             orfeon.load(tmp_path / "pipe", memory_map=memory_map)
+
+
+# -- files of any size -----------------------------------------------------------------------------
+
+
+def with_a_hole(path: Any, parts: list[Part], n_bytes: int) -> None:
+    """A model file before whose directory there is a hole: nearly nothing of it is on the disk."""
+    whole = zipped(parts)
+    begin = whole.index(b"PK\x01\x02")
+    n_members, size = struct.unpack_from("<HI", whole, len(whole) - 12)
+    place = begin + n_bytes
+    large = struct.pack(
+        "<4sQ2H2I4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, n_members, n_members, size, place
+    )
+    locator = struct.pack("<4sIQI", b"PK\x06\x07", 0, place + size, 1)
+    end = whole[-22:-6] + b"\xff" * 4 + whole[-2:]
+    with open(path, "wb") as file:
+        file.write(whole[:begin])
+        file.seek(place)
+        file.write(whole[begin:-22] + large + locator + end)
+
+
+@pytest.mark.parametrize("memory_map", [False, True])
+def test_a_file_of_holes_is_refused_without_being_read(parts, tmp_path, memory_map):
+    path = tmp_path / "holes.orfeon"
+    with_a_hole(path, parts, 1000)
+    assert orfeon.load(path, memory_map=memory_map) is not None
+    try:
+        with_a_hole(path, parts, 2**38)
+    except OSError:
+        pytest.skip("the file system has no such large files")
+    if path.stat().st_blocks * 512 > 2**30:
+        pytest.skip("the file system has no holes")
+    with pytest.raises(ModelFileError, match=r"it has 274,877,.* are holes, which no model file"):
+        orfeon.load(path, memory_map=memory_map)
+
+
+def test_a_file_that_is_larger_than_the_memory_is_refused(parts, tmp_path, monkeypatch):
+    (tmp_path / "model.orfeon").write_bytes(zipped(parts))
+    monkeypatch.setattr(archive, "_memory_bytes", lambda: 100.0)
+    with pytest.raises(ModelFileError, match="more than the memory of this machine; memory_map"):
+        orfeon.load(tmp_path / "model.orfeon")
+    assert orfeon.load(tmp_path / "model.orfeon", memory_map=True) is not None
+
+
+def test_too_little_memory_is_one_sentence(parts, tmp_path, monkeypatch):
+    def refuse(*arguments: Any) -> None:
+        raise MemoryError
+
+    (tmp_path / "model.orfeon").write_bytes(zipped(parts))
+    monkeypatch.setattr(archive, "_whole", refuse)
+    with pytest.raises(ModelFileError, match=r"cannot be loaded: there is not enough memory\.$"):
+        orfeon.load(tmp_path / "model.orfeon")

@@ -55,6 +55,25 @@ def test_what_was_saved_beside_the_model_comes_back(bag, tmp_path):
     assert about == {"error": 0.25, "sizes": [1, 2], "nested": {"a": [None, True, "é"]}}
 
 
+def test_threads_and_printing_are_for_the_one_who_loads(waveform, tmp_path):
+    """A file would otherwise start as many threads as it likes, in every model that it holds."""
+    X, y = waveform
+    inner = RandomForestClassifier(3, n_jobs=2, random_state=0)
+    bag = orfeon.BaggingClassifier(inner, 2, n_jobs=2, random_state=0)
+    model = orfeon.StackingClassifier([("bag", bag)], n_jobs=2).fit(X, y)
+    model.n_jobs, model.estimators_[0].n_jobs = 4096, -1
+    model.estimators_[0].verbose = 100
+    for member in model.estimators_[0].members_.estimators:
+        member.n_jobs, member.verbose = 4096, 100
+    loaded = round_trip(model, tmp_path)
+    held = [loaded, loaded.estimators_[0], *loaded.estimators_[0].members_.estimators]
+    held += [loaded.estimators[0][1], loaded.estimators[0][1].estimator]
+    assert [one.n_jobs for one in held] == [None] * 6
+    assert [one.verbose for one in held if hasattr(one, "verbose")] == [0] * 6
+    assert (loaded.set_params(n_jobs=2).predict(X) == model.set_params(n_jobs=1).predict(X)).all()
+    assert (loaded.get_params()["n_jobs"], loaded.get_params()["bag__n_jobs"]) == (2, None)
+
+
 def test_a_preparation_with_to_dict_is_asked_for_it(bag, tmp_path):
     class Preparation:
         def to_dict(self) -> dict[str, Any]:

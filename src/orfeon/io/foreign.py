@@ -80,7 +80,7 @@ def _check_zip(data: bytes) -> None:
             if not is_stored or sum(info.file_size for info in infos) > len(data):
                 raise ModelFileError("a foreign estimator in it is compressed, or overlaps itself.")
             grown = sum(_unpacked(archive.read(info)) for info in infos)
-            if grown > limits.MAX_UNPACKED:
+            if grown > limits.MAX_UNPACKED + limits.MAX_USES * len(data):
                 raise ModelFileError(f"a foreign estimator in it would grow to {grown} bytes.")
             for info in infos:
                 if info.filename.endswith(".npy"):

@@ -108,7 +108,7 @@ class _Size(NamedTuple):
 class _Sizes:
     """Sizes of parts by their numbers.
 
-    skops takes the first part that it meets under a number for all of them: here the largest counts.
+    skops takes the first part that it meets under a number for all: here the largest counts.
     """
 
     def __init__(self, known: dict[int, list[dict[str, Any]]], files: dict[str, int]) -> None:

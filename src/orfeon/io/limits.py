@@ -48,5 +48,6 @@ MAX_KEY_BITS = 64
 MAX_ODD_KEYS = 1000
 #: Arrays up to this many bytes are in the document itself.
 SMALL_ARRAY = 512
-#: Bytes that sparse tables of foreign estimators may have, which skops compresses.
-MAX_UNPACKED = 2**28
+#: Bytes that sparse tables of foreign estimators may have, which skops compresses, besides some
+#: times what they have in the file.
+MAX_UNPACKED = 2**26
