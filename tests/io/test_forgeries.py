@@ -333,6 +333,28 @@ def test_votes_are_codes_of_the_classes(tmp_path):
     refuse(forged, tmp_path, "estimators_ must say codes of classes_")
 
 
+@pytest.mark.parametrize("says", ["another classifier", "a number"])
+def test_votes_of_members_that_say_what_others_say_are_codes_too(tmp_path, says):
+    """What counts is who answers in the end, not the classes that the members have."""
+    inner = orfeon.CostSensitiveClassifier(GaussianNB(), costs=1.0 - np.eye(3))
+    forged = forge(ensemble.VotingClassifier([("a", inner)]).fit(X, LABELS), tmp_path)
+    orfeon.load(written(forged, tmp_path)).predict(X)
+    for one in forged.content["objects"]:
+        if one["class"] == "sklearn.GaussianNB" and "classes_" in one["fields"]:
+            if says == "a number":
+                fields = {"constant_": inline([[10**9]]), "n_outputs_": 1}
+                one.update({"class": "sklearn.DummyRegressor", "fields": fields})
+            else:
+                one["fields"]["classes_"] = inline(np.array([0, 1, 10**9]))
+    refuse(forged, tmp_path, "estimators_ must say codes of classes_|no attribute 'classes_'")
+
+
+def test_votes_are_read_from_the_classes(tmp_path):
+    forged = forge(ensemble.VotingClassifier([("a", GaussianNB())]).fit(X, LABELS), tmp_path)
+    fields_of(forged, "sklearn.LabelEncoder")["classes_"] = inline([0, 1, 10**9])
+    refuse(forged, tmp_path, "le_ must be of classes_")
+
+
 # -- values ----------------------------------------------------------------------------------------
 
 #: Python gives all multiples of this the same hash.

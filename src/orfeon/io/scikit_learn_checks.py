@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.io import limits
+
 Fields = dict[str, Any]
 Check = Callable[[Fields], None]
 
@@ -103,11 +105,41 @@ def _check_dummy_regressor(fields: Fields) -> None:
 
 def _check_voting_classifier(fields: Fields) -> None:
     """Votes are counted in as much memory as the greatest of them says."""
+    if "le_" not in fields:
+        return
+    known = fields["le_"].classes_
+    same = np.array_equal(known, fields.get("classes_"))  # it says what is in le_
+    _require(same, "le_ must be of classes_.")
     for member in fields.get("estimators_", ()):
-        known = np.asarray(member.classes_)
-        are_codes = known.dtype.kind in "iu" and known.size and known.min() >= 0
-        n_classes = len(fields["le_"].classes_)
-        _require(are_codes and known.max() < n_classes, "estimators_ must say codes of classes_.")
+        for _ in range(limits.MAX_NESTING):
+            codes = np.asarray(member.classes_)
+            are_codes = codes.dtype.kind in "iu" and codes.size and codes.min() >= 0
+            is_known = are_codes and codes.max() < len(known)
+            _require(is_known, "estimators_ must say codes of classes_.")
+            inner = _speaker_of(member)
+            if inner is None:
+                break
+            member = inner
+
+
+#: Classifiers that say what another says, and where they have it.
+_SPEAKERS: dict[str, Callable[[Any], Any]] = {
+    "CascadeClassifier": lambda one: [m for m in one.estimators_ if not isinstance(m, str)][-1],
+    "CombinedMultipleModels": lambda one: one.estimator_,
+    "CostSensitiveClassifier": lambda one: one.estimator_,
+    "FrozenEstimator": lambda one: one.estimator,
+    "PPTSSClassifier": lambda one: one.estimator_,
+    "Pipeline": lambda one: one.steps[-1][1],
+    "PrunedClassifier": lambda one: one.ensemble_,
+    "StackingClassifier": lambda one: one.final_estimator_,
+}
+
+
+def _speaker_of(member: Any) -> Any:
+    """The estimator whose predictions a member gives as its own, None if it decides itself."""
+    inner = _SPEAKERS.get(type(member).__name__, lambda one: None)(member)
+    # A tree that chooses among members says nothing itself.
+    return None if type(inner).__name__ == "MetaDecisionTree" else inner
 
 
 # -- encoders --------------------------------------------------------------------------------------
