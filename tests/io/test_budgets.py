@@ -1,4 +1,4 @@
-"""Small files that would be large when they are loaded, or take long when they are asked."""
+"""Small files that would take much memory to load, or much time to predict."""
 
 from __future__ import annotations
 
@@ -209,13 +209,13 @@ def test_models_that_hold_the_same_model_twice_on_every_level_are_refused(tmp_pa
     refuse(forged, tmp_path, "too many of its objects hold the same objects")
 
 
-def test_a_model_that_is_held_a_few_times_is_asked_as_often(tmp_path):
+def test_a_model_that_is_held_a_few_times_is_evaluated_as_often(tmp_path):
     forged = forge(VotingRegressor([("a", Ridge()), ("b", Ridge())]).fit(X, X[:, 0]), tmp_path)
     doubled(forged, "sklearn.VotingRegressor", "estimators_", 5)
     assert np.allclose(orfeon.load(written(forged, tmp_path)).predict(X), X[:, 0], atol=1.0)
 
 
-def test_members_of_a_pool_that_were_chosen_many_times_are_asked_once():
+def test_members_of_a_pool_that_were_chosen_many_times_are_evaluated_once():
     X, y = make_waveform(200, random_state=0)
     pool = [orfeon.StumpClassifier().fit(X, y), orfeon.CARTClassifier(max_depth=3).fit(X, y)]
     model = orfeon.PoolBoostClassifier(pool, n_estimators=1).fit(X, y)

@@ -70,6 +70,7 @@ MODELS = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:PoolBoostClassifier. boosting ended")
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model)[:60])
 def test_estimators_that_are_known_need_no_other_package(model, tmp_path, waveform):
     X, y = waveform

@@ -1,4 +1,4 @@
-"""What it takes to ask a model, counted from its document before anything is made of it.
+"""What it costs to evaluate a model, counted from its document before anything is built.
 
 Objects may hold the same object. Twenty of them, each of which holds the one before twice, are a
 million evaluations. So each object weighs what it holds itself and all that its parts weigh, as
@@ -17,14 +17,14 @@ from orfeon.io.errors import ModelFileError
 
 #: References in JSON text; quotes within texts are escaped there, so nothing else looks like one.
 _REFERENCE = re.compile(r'\{"(object|array|foreign)":(\d{1,9})\}')
-#: Names for members that another attribute holds: they are looked up, not asked.
+#: Names of members that another attribute holds: looked up, not evaluated.
 _NAMES = "named_estimators_"
-#: The class that asks what it holds several times only once.
-_ASKS_ONCE = "PoolMembers"
+#: The class that evaluates a repeated member only once.
+_EVALUATES_ONCE = "PoolMembers"
 
 
 def check_budget(objects: Any, arrays: Sequence[int], foreign: Sequence[int], n_bytes: int) -> None:
-    """Refuse a model whose parts would be asked far more often than there are parts.
+    """Refuse a model whose parts would be evaluated far more often than there are parts.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ def check_budget(objects: Any, arrays: Sequence[int], foreign: Sequence[int], n_
     """
     if type(objects) is not list or len(objects) > limits.MAX_OBJECTS:
         raise ModelFileError("its objects are not a list, or too many.")
-    explained = n_bytes + limits.BYTES_ASKED * (len(objects) + len(foreign))
+    explained = n_bytes + limits.BYTES_PER_EVALUATION * (len(objects) + len(foreign))
     allowed = limits.MAX_USES * explained + limits.FREE_USES
     weights: dict[str, list[int]] = {
         "array": list(arrays),
-        "foreign": [one + limits.BYTES_ASKED for one in foreign],
+        "foreign": [one + limits.BYTES_PER_EVALUATION for one in foreign],
         "object": [],
     }
     for one in objects:
@@ -59,12 +59,12 @@ def _weight(one: Any, weights: dict[str, list[int]]) -> int:
     fields = one.get("fields") if type(one) is dict else None
     if type(fields) is not dict:
         return 0
-    asked = {name: value for name, value in fields.items() if name != _NAMES}
-    text = json.dumps(asked, separators=(",", ":"))
+    evaluated = {name: value for name, value in fields.items() if name != _NAMES}
+    text = json.dumps(evaluated, separators=(",", ":"))
     held = _REFERENCE.findall(text)
-    if one.get("class") == _ASKS_ONCE:
+    if one.get("class") == _EVALUATES_ONCE:
         held = list(set(held))
-    total = limits.BYTES_ASKED + len(text)
+    total = limits.BYTES_PER_EVALUATION + len(text)
     for kind, number in held:
         known = weights[kind]
         at = int(number)

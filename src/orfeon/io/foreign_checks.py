@@ -52,7 +52,7 @@ def check_array(name: str, member: bytes) -> None:
 
 
 def check_sharing(schema: Any, sizes: dict[str, int], n_bytes: int) -> None:
-    """Refuse parts that are held so often that to ask them all would take no end of time.
+    """Refuse parts that are held so often that evaluating them all would never end.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class _Sizes:
 
 
 def check_loaded(thing: Any) -> None:
-    """Refuse an estimator that would lead compiled code astray; it takes one thread, and is silent.
+    """Refuse what compiled code would follow beyond an array; reset ``n_jobs`` and ``verbose``.
 
     Parameters
     ----------

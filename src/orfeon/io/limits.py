@@ -25,9 +25,9 @@ MAX_NESTING = 50
 #: How often arrays may be used by several objects, as a multiple of the file, and in bytes besides:
 #: each use is checked, and a small file must not keep the reader busy for long.
 MAX_USES, FREE_USES = 8, 2**27
-#: Bytes that asking one object counts for beside those that it holds: asked many times, many small
-#: objects take as long as a large one.
-BYTES_ASKED = 2**18
+#: Bytes that the evaluation of one object counts for, besides those that it holds: many evaluations
+#: of small objects take as long as one of a large one.
+BYTES_PER_EVALUATION = 2**18
 #: The same for a part of what skops wrote, of which an estimator has some dozens.
 BYTES_OF_PART = 2**13
 #: Parts within parts of what skops wrote; an estimator within another is some five deep.
