@@ -140,13 +140,32 @@ def test_a_connection_with_bytes_to_read_is_not_idle():
     here, there = socket.socketpair()
     closed: list[bool] = []
     connection = object.__new__(GuardedConnection)
+    connection._has_head, connection._n_received, connection._limits = False, 0, Limits()
     connection.transport = types.SimpleNamespace(
         is_closing=lambda: False, close=lambda: closed.append(True), get_extra_info=lambda _: here
     )
     with here, there:
         there.sendall(b"G")
         connection.timeout_keep_alive_handler()
+        connection._time_out()
         assert not closed
         here.recv(1)
         connection.timeout_keep_alive_handler()
         assert closed
+
+
+def test_a_connection_whose_client_was_just_in_time_is_still_watched():
+    """One that sends its first byte at the deadline is no less slow after it."""
+    here, there = socket.socketpair()
+    connection = object.__new__(GuardedConnection)
+    connection._limits, connection._unread = Limits(receive_timeout=1.0), (0, 0.0, 0.0)
+    connection._has_head, connection._n_received, connection._since = False, 0, 0.0
+    connection.flow = types.SimpleNamespace(read_paused=False)
+    connection.loop = types.SimpleNamespace(time=lambda: 9.0, call_later=lambda *given: given)
+    connection.transport = types.SimpleNamespace(
+        is_closing=lambda: False, get_write_buffer_size=lambda: 0, get_extra_info=lambda _: here
+    )
+    with here, there:
+        there.sendall(b"P")
+        connection._look()
+    assert connection._watch is not None

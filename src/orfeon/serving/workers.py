@@ -2,9 +2,9 @@
 
 Several times a second the supervising process sends each worker the model to serve over a pipe,
 and the worker replies with the one it serves. A worker loads a new model in a thread and swaps it
-in: no process exits, and no connection is closed. Workers ignore signals and exit only on request
-of the supervisor, so a signal to the whole process group, such as Ctrl-C, cannot end a worker before
-the port is drained.
+in: no process exits, and no connection is closed. Workers ignore signals and exit only when the
+supervisor asks them to, so a signal to the whole process group, such as Ctrl-C, cannot end a worker
+before the port is drained.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import multiprocessing
+import shutil
 import signal
 import socket
 import threading
@@ -116,7 +117,12 @@ class Workers:
 
     def _make_new(self) -> ApplicationMaker:
         new = self._source.of_now()
-        new()  # which compiles what it needs, and is refused where it cannot be served
+        try:
+            new()  # which compiles what it needs, and is refused where it cannot be served
+        except Exception:
+            if new.copies is not None and new != self._maker:
+                shutil.rmtree(new.path.parent, ignore_errors=True)
+            raise
         return new
 
     def _take_new(self, new: ApplicationMaker) -> None:
