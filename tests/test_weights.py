@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*degrees from the diagonal:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*the share of the smaller class:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*so nothing says when to stop:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.* requested, because:UserWarning"),
 ]
 
 N_ROWS = 40

@@ -36,10 +36,10 @@ def truth(x):
 y = truth(X[:, 0]) + rng.normal(0, 0.25, 200)
 boosters = {
     "AdaBoost.R": (
-        AdaBoostRRegressor(CARTRegressor(max_depth=5), 50, sampling="resample"),
+        AdaBoostRRegressor(CARTRegressor(max_depth=5), 20, sampling="resample"),
         "#009E73",
     ),
-    "AdaBoost.R2": (AdaBoostR2Regressor(CARTRegressor(max_depth=4), 50), "#D55E00"),
+    "AdaBoost.R2": (AdaBoostR2Regressor(CARTRegressor(max_depth=4), 20), "#D55E00"),
     "gradient boosting": (GradientBoostingRegressor(n_estimators=100), "#0072B2"),
 }
 

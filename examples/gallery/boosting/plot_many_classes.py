@@ -7,6 +7,8 @@ are right on *more than half* of the weight, and with small trees it soon has to
 ask for less, each in its own way.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -26,8 +28,10 @@ from orfeon import (
 # ------------
 # They differ in what the weights are put on and in what a member is asked. Where a member is asked
 # about two classes only, a stump will do; where it has to know all ten, or one half of them from
-# the other, it is a tree of depth 4.
+# the other, it is a tree of depth 4. M1 warns that it ends with fewer than half of the members;
+# here that is the point.
 
+warnings.filterwarnings("ignore", "AdaBoostClassifier: boosting ended")
 tree = CARTClassifier(max_depth=4)
 boosters = {  # with the trees of a round
     "M1: right on half of the weight": (AdaBoostClassifier(tree, 40), 1, "#7A7A7A"),

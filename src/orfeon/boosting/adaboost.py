@@ -189,7 +189,8 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     ----------
     <estimator>
     n_estimators : int, default=50
-        Members at most.
+        Members at most. Fewer than half of them, where the run ends by itself,
+        come with a warning.
     <sampling>
     on_failure : {"stop", "restart", "bootstrap"}, default="stop"
         What follows when a member errs on half of the weight or more (it is dropped), or on

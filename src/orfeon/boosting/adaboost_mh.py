@@ -133,7 +133,8 @@ class AdaBoostMHClassifier(_BinaryProblems):
     ----------
     <estimator>
     n_estimators : int, default=50
-        Rounds at most; each trains one binary classifier for each class.
+        Rounds at most; each trains one binary classifier for each class. Fewer than half of
+        them, where the run ends by itself, come with a warning.
     joint : bool, default=True
         Whether the pairs of an example and a class have one distribution, and a round one vote,
         as in AdaBoost.MH; or whether the problems are boosted each on its own.
@@ -237,6 +238,7 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
     <estimator>
     n_estimators : int, default=50
         Rounds at most; each trains one binary classifier for each pair that is not done yet.
+        Fewer than half of them, where the run ends by itself, come with a warning.
     <sampling>
     <stopping>
     <fitting>

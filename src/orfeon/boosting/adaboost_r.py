@@ -182,7 +182,8 @@ class AdaBoostRRegressor(MedianBooster):
     ----------
     <estimator>
     n_estimators : int, default=50
-        Members at most.
+        Members at most. Fewer than half of them, where the run ends by itself,
+        come with a warning.
     <sampling>
     <combine_boosted_numbers>
     <stopping>
@@ -226,16 +227,17 @@ class AdaBoostRRegressor(MedianBooster):
 
     Examples
     --------
-    >>> from orfeon import AdaBoostRRegressor
+    >>> from orfeon import AdaBoostRRegressor, CARTRegressor
     >>> from orfeon.datasets import make_friedman1
     >>> X, y = make_friedman1(200, random_state=0)
     >>> X_test, y_test = make_friedman1(2000, random_state=1)
-    >>> boosted = AdaBoostRRegressor(random_state=0).fit(X, y)
-    >>> round(boosted.score(X_test, y_test), 2)
-    0.64
+    >>> boosted = AdaBoostRRegressor(CARTRegressor(), sampling="resample", random_state=0)
+    >>> round(boosted.fit(X, y).score(X_test, y_test), 2)
+    0.75
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **AVERAGED}
+    _stronger: ClassVar[str] = 'such as an unpruned tree with sampling="resample"'
 
     target_range_: tuple[float, float]
     _spread: float

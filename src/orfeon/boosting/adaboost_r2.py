@@ -166,7 +166,8 @@ class AdaBoostR2Regressor(MedianBooster):
     ----------
     <estimator>
     n_estimators : int, default=50
-        Members at most.
+        Members at most. Fewer than half of them, where the run ends by itself,
+        come with a warning.
     loss : {"linear", "square", "exponential"}, default="linear"
         What the distance from the target costs, as a share s of the largest: s, its square, or
         1 - exp(-s).

@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.learners import EstimatorLearner, KnowsItsLearner, Sampling, TreeLearner
-from orfeon.boosting.loop import HALF, Hears, Learner, Round, Run, Scheme, boost
+from orfeon.boosting.loop import HALF, LEAST_SHARE, Hears, Learner, Round, Run, Scheme, boost
 from orfeon.boosting.patience import Patience
 from orfeon.boosting.tallies import Tally
 from orfeon.combining.rule import CombiningRule, rules_for
@@ -144,10 +144,35 @@ class BoostedEnsemble(Ensemble):
         if run.gave_up:
             return AdvisedWarning(
                 f"{name}: {run.n_failed} members in a row were no better than chance, so boosting "
-                f"ended with {_count(run.n_kept)} of the {self._n_members} asked for.",
+                f"ended with {_count(run.n_kept)} of the {self._n_members} requested.",
                 self._advice("stronger"),
             )
-        return None
+        # Who wants early stopping expects fewer.
+        by_itself = run.judgements[-1].ends and self.n_iter_no_change is None
+        return self._explain_few(run) if by_itself else None
+
+    def _explain_few(self, run: Run) -> AdvisedWarning | None:
+        """What the user should know of a run that its own rule ended with few members."""
+        labels, last = run.scheme.labels, run.judgements[-1]
+        if run.n_kept >= LEAST_SHARE * self._n_members or (labels == labels[:1]).all():
+            return None
+        few = (
+            f"{type(self).__name__}: boosting ended with {_count(run.n_kept)} of the "
+            f"{self._n_members} requested, because"
+        )
+        if last.error == 0:
+            finding = f"{few} the last one makes no error on the training examples."
+            return AdvisedWarning(finding, self._advice("weaker"))
+        if last.keep:  # of several problems, some ended in each way
+            return AdvisedWarning(
+                f"{few} on each problem a member makes no error, or is no better than chance.",
+                "Give another estimator.",
+            )
+        return AdvisedWarning(
+            f"{few} the next one errs on {last.error:.3g} of the weight, which is no better than "
+            "chance.",
+            self._advice("stronger"),
+        )
 
     def _advice(self, wanted: Literal["stronger", "weaker"]) -> str:
         """What to change where members must be stronger, or weaker."""

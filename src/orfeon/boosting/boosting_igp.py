@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.boosting.loop import HALF, Hears, Judgement, Run, Scheme, boost
+from orfeon.boosting.loop import HALF, LEAST_SHARE, Hears, Judgement, Run, Scheme, boost
 from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OfIGPTrees
@@ -30,6 +30,7 @@ from orfeon.tabular import TrainingData
 from orfeon.trees.base import Samples
 from orfeon.trees.igp import IGPTreeClassifier
 from orfeon.trees.limits import Criterion
+from orfeon.warning import AdvisedWarning, warn_user
 
 Floats = npt.NDArray[np.float64]
 
@@ -242,7 +243,8 @@ class BoostingIGPClassifier(OfIGPTrees):
     Parameters
     ----------
     n_estimators : int, default=100
-        Trees at most. The run ends early when a tree errs on half of the weight, or on nothing.
+        Trees at most. The run ends early when a tree errs on half of the weight, or on nothing;
+        with fewer than half of them, it warns.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity; "log_loss" is another name of "entropy".
     max_depth : int, optional
@@ -302,8 +304,21 @@ class BoostingIGPClassifier(OfIGPTrees):
         def grow(block: slice) -> Trained:
             grown = before if block.start else None
             forest = boosting.grow(0, block.stop, grown)
+            if len(forest) < min(block.stop, LEAST_SHARE * self.n_estimators):
+                self._warn_of_few(len(forest))
             if len(forest) == block.start:  # it had ended already
                 return Trained(None, None)
             return Trained(forest.subset(np.arange(block.start, len(forest))), None)
 
         return grow
+
+    def _warn_of_few(self, n_trees: int) -> None:
+        """Warn of a run that ended by itself with few trees, where there is something to learn."""
+        if self.n_classes_ > 1:
+            trees = "1 tree" if n_trees == 1 else f"{n_trees} trees"
+            finding = (
+                f"BoostingIGPClassifier: boosting ended with {trees} of the {self.n_estimators} "
+                "requested, because a tree makes no error on the training examples, or is no "
+                "better than chance."
+            )
+            warn_user(AdvisedWarning(finding, "Give max_depth, or another classifier."))

@@ -22,6 +22,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import has_fit_parameter
 
+from orfeon.boosting.loop import LEAST_SHARE
 from orfeon.boosting.majority_of_three import (
     Distribution,
     Filtering,
@@ -71,7 +72,8 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         few, so each should be better than a stump, and it should still err on its own examples,
         for a member without errors leaves nothing to learn for the other two.
     depth : int, default=1
-        How often three are joined: there are 3 to this power members.
+        How often three are joined: there are 3 to this power members, or fewer where examples or
+        errors run out; fewer than half of them come with a warning.
     sampling : {"stream", "weights", "resample"}, default="stream"
         Where examples come from. As a stream, in a random order, each example of the training set
         is used once: a first part trains the first classifier, of a second part as many examples
@@ -217,13 +219,27 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
             self.members_ = concatenate(run.members)
             self.errors_ = np.array(run.errors)
             self.sample_sizes_ = np.array(run.sizes)
-        if len(self.members_) == 1 and self.n_classes_ > 1:
+            stopped = progress.stop_requested
+        if not stopped and self.n_classes_ > 1:
+            self._check_enough()
+        return self
+
+    def _check_enough(self) -> None:
+        """Warn where examples, or errors on them, were too few for most of the members."""
+        n_members = len(self.members_)
+        if n_members == 1:
             warn_user(
                 "FilterBoostClassifier: the first member makes no error on the examples that are "
                 "filtered for the second, or none is left of them, so it decides alone. Give a "
                 "weaker estimator, or more examples."
             )
-        return self
+        elif n_members < LEAST_SHARE * 3**self.depth:
+            warn_user(
+                f"FilterBoostClassifier: it has {n_members} of the {3**self.depth} members of "
+                f"depth={self.depth}, because the others make no error on the examples that are "
+                "filtered, or none is left of them. Give a smaller depth, a weaker estimator, or "
+                "more examples."
+            )
 
     def _source(self, examples: Examples, rng: np.random.Generator) -> Source:
         n_rows = len(examples)

@@ -24,6 +24,8 @@ Hears = Literal["votes", "supports", "predictions", "activations"]
 HALF = 0.5 - 1e-10
 #: Members in a row that may fail before a run that goes on after failures ends nevertheless.
 MOST_FAILURES = 100
+#: Ensembles that end by themselves with less than this share of the members requested warn.
+LEAST_SHARE = 0.5
 
 
 #: The least vote of a member without error: half of ln(1e10) (Webb 2000).

@@ -184,7 +184,8 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     ----------
     <estimator>
     n_estimators : int, default=100
-        Members at most.
+        Members at most. Fewer than half of them, where the run ends by itself,
+        come with a warning.
     <sampling>
     <stopping>
     <fitting>

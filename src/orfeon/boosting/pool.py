@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from copy import copy
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +55,8 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         the training examples: each test of an attribute with each pair of classes on its two
         sides, and each class alone.
     n_estimators : int, default=50
-        Rounds at most. A classifier may be chosen several times.
+        Rounds at most. A classifier may be chosen several times. Fewer than half of the rounds,
+        where the run ends by itself, come with a warning.
     n_thresholds : int, optional
         Of the stumps: thresholds of each ordered attribute at most, evenly spread over its
         distinct values. By default there is one between any two values.
@@ -196,8 +197,11 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
             f"{type(self).__name__}: the best classifier of the pool errs on "
             f"{run.judgements[-1].error:.3g} of the weight, which is no better than chance; the "
             "ensemble is this one alone.",
-            "Give a pool with stronger classifiers.",
+            self._advice("stronger"),
         )
+
+    def _advice(self, wanted: Literal["stronger", "weaker"]) -> str:
+        return f"Give a pool with {wanted} classifiers."
 
     def _keep_members(self, index: Integers) -> None:
         self._chosen = list(self.chosen_[index])

@@ -141,7 +141,8 @@ class PPBoostClassifier(AdaBoostClassifier):
     estimator : ParallelPerceptronClassifier, optional
         How parallel perceptrons are trained; with ``margin_weight=0.3`` by default.
     n_estimators : int, default=10
-        Members at most.
+        Members at most. Fewer than half of them, where the run ends by itself,
+        come with a warning.
     mode : {"adaboost", "negative", "positive", "balanced"}, default="balanced"
         What the examples' categories do to their weights. "adaboost": nothing. "negative": what is
         noisy loses weight when it is wrong. "positive": so do quasi-noisy examples, which are
