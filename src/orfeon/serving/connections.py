@@ -185,8 +185,9 @@ class GuardedConnection(HttpToolsProtocol):
         limit = self._limits.receive_timeout + (1.0 if self._has_head else 0.0)
         if self._since is not None and now - self._since > limit:
             self._time_out()
-        if not self.transport.is_closing():
-            self._watch_again()
+            if self.transport.is_closing():
+                return
+        self._watch_again()
 
     def _reads_too_slowly(self, now: float) -> bool:
         """Whether the client has stopped to take its answers, or takes them too slowly."""
