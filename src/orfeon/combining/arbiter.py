@@ -26,7 +26,7 @@ from orfeon.combining.judged import JudgedClassifiers
 from orfeon.combining.out_of_fold import Split
 from orfeon.combining.tables import beside
 from orfeon.combining.training_units import Units
-from orfeon.warning import expect_renewed_workers
+from orfeon.joblib_results import joblib_results
 
 Floats = npt.NDArray[np.float64]
 Decision = Literal["most_trusted", "weighted"]
@@ -186,10 +186,7 @@ class ArbiterClassifier(JudgedClassifiers):
         self.right_ = np.asarray(units.on_given_rows(right.T.astype(np.float64)))
         self._seen = tuple(f"says_{label}" for label in self.classes_) if self.see_answers else ()
         referee = self._given_referee()
-        expect_renewed_workers()
-        found = Parallel(
-            n_jobs=self.n_jobs, prefer=prefer([("referee", referee)]), return_as="generator"
-        )(
+        calls = (
             delayed(fit_weighted)(
                 fresh(referee, units.seed(3, t)), self._seen_by_referee(units.table, answers[t]),
                 right[t].astype(np.int64), units.weights, name="referee",
@@ -197,9 +194,13 @@ class ArbiterClassifier(JudgedClassifiers):
             for t in range(len(answers))
         )  # fmt: skip
         self.referees_ = []
-        for one in found:
-            self.referees_.append(one)
-            after()
+        at_once = Parallel(
+            n_jobs=self.n_jobs, prefer=prefer([("referee", referee)]), return_as="generator"
+        )
+        with joblib_results(at_once, calls) as found:
+            for one in found:
+                self.referees_.append(one)
+                after()
 
     def _seen_by_referee(self, table: Any, answer: Floats) -> Any:
         """The attributes, and what the classifier says if that is to be seen."""

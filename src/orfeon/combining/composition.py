@@ -27,11 +27,11 @@ from orfeon.combining.out_of_fold import Split, out_of_fold
 from orfeon.combining.tables import is_frame
 from orfeon.combining.training_units import Units, read_splits
 from orfeon.ensembles.units import as_units
+from orfeon.joblib_results import joblib_results
 from orfeon.progress import CallbackSupport, report_progress
 from orfeon.restoring import restored_on_failure
 from orfeon.tabular import TabularEstimator, class_codes
 from orfeon.trees.limits import LIMITS
-from orfeon.warning import expect_renewed_workers
 
 Floats = npt.NDArray[np.float64]
 Given = tuple[Any, Any, Any]
@@ -308,16 +308,17 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         after: Callable[[], object] | None = None,
     ) -> list[Any]:
         """Fit estimators to all units; the seeds are those of members from ``first`` on."""
-        expect_renewed_workers()
-        found = Parallel(n_jobs=self.n_jobs, prefer=prefer(members), return_as="generator")(
+        calls = (
             delayed(_fit_one)(estimator, table, units, units.seed(0, first + t), name)
             for t, (name, estimator) in enumerate(members)
         )
         fitted = []
-        for one in found:
-            fitted.append(one)
-            if after is not None:
-                after()
+        at_once = Parallel(n_jobs=self.n_jobs, prefer=prefer(members), return_as="generator")
+        with joblib_results(at_once, calls) as found:
+            for one in found:
+                fitted.append(one)
+                if after is not None:
+                    after()
         return fitted
 
     def _out_of_fold(

@@ -24,7 +24,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from orfeon.combining.fitting import Method, ask, fit_weighted, fresh, is_frozen
 from orfeon.ensembles.setting_aside import deal_folds, hash_examples
-from orfeon.warning import expect_renewed_workers
+from orfeon.joblib_results import joblib_results
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -257,17 +257,18 @@ def out_of_fold(
     n_outputs = 1 if classes is None else len(classes)
     said = np.full((len(estimators), len(y), n_outputs), np.nan)
     tasks = [(t, f) for t in range(len(estimators)) for f in range(len(splits))]
-    expect_renewed_workers()
-    found = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")(
+    calls = (
         delayed(_answer)(
             estimators[t], X, y, weights, splits[f], int(seeds[t, f]), classes, method, called[t]
         )
         for t, f in tasks
     )
-    for (t, f), answer in zip(tasks, found, strict=True):
-        said[t, splits[f].test] = answer
-        if after is not None:
-            after()
+    at_once = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
+    with joblib_results(at_once, calls) as found:
+        for (t, f), answer in zip(tasks, found, strict=True):
+            said[t, splits[f].test] = answer
+            if after is not None:
+                after()
     return said
 
 

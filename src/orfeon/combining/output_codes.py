@@ -36,13 +36,13 @@ from orfeon.combining.composition import prefer
 from orfeon.combining.fitting import ask, check_kind, fit_weighted, fresh
 from orfeon.combining.tables import is_frame
 from orfeon.ensembles.units import as_units
+from orfeon.joblib_results import joblib_results
 from orfeon.perceptrons.base import in_examples
 from orfeon.progress import CallbackSupport, report_progress
 from orfeon.restoring import restored_on_failure
 from orfeon.seeding import Purpose, branch
 from orfeon.tabular import TabularClassifierMixin, TabularEstimator
 from orfeon.trees.limits import LIMITS
-from orfeon.warning import expect_renewed_workers
 
 Floats = npt.NDArray[np.float64]
 Code = npt.NDArray[np.int8]
@@ -353,18 +353,18 @@ class OutputCodeClassifier(
             with report_progress(
                 self, len(sides), self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
-                expect_renewed_workers()
-                at_once = Parallel(
-                    n_jobs=self.n_jobs, prefer=prefer([("estimator", base)]), return_as="generator"
-                )
-                found = at_once(
+                calls = (
                     delayed(_fit_member)(base, int(seed), table, side, weights)
                     for side, seed in zip(sides, seeds, strict=True)
                 )
                 self.estimators_ = []
-                for member in found:
-                    self.estimators_.append(member)
-                    progress.update()
+                at_once = Parallel(
+                    n_jobs=self.n_jobs, prefer=prefer([("estimator", base)]), return_as="generator"
+                )
+                with joblib_results(at_once, calls) as found:
+                    for member in found:
+                        self.estimators_.append(member)
+                        progress.update()
         return self
 
     def _code(self, rng: np.random.Generator) -> Code:

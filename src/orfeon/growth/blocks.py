@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 import numpy.typing as npt
 
 from orfeon.forest import Forest
+from orfeon.joblib_results import joblib_results
 from orfeon.warning import expect_renewed_workers
 
 Result = TypeVar("Result")
@@ -71,12 +72,15 @@ def run_in_blocks(
         return done(map(work, blocks))
     from joblib import Parallel, delayed  # only those who ask for threads wait for it
 
-    # Results come one by one only where someone listens: not every backend can do that.
-    how = "list" if progress is None else "generator"
-    expect_renewed_workers()
-    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as=how)
     # Joblib's Dask backend hashes the function: this one is cheap to hash, a table is not.
-    return done(parallel(delayed(_run)(work, block) for block in blocks))
+    calls = (delayed(_run)(work, block) for block in blocks)
+    if progress is None:
+        expect_renewed_workers()
+        return done(Parallel(n_jobs=n_jobs, prefer=prefer)(calls))
+    # Results come one by one only where someone listens: not every backend can do that.
+    one_by_one = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
+    with joblib_results(one_by_one, calls) as results:
+        return done(results)
 
 
 def _run(work: Callable[[slice], Result], block: slice) -> Result:

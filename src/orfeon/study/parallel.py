@@ -66,7 +66,8 @@ def run_all(
 
     What the function gives must depend on its task only; then the results do not depend on where
     it runs, to the last bit. Closing the iterator, or an interruption, cancels what has not begun
-    and leaves no process behind.
+    and leaves no process behind. Processes that have done all their tasks wait for those of another
+    call, for ten seconds. Several iterators may be open at once, each with processes of its own.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,13 @@ def die_once(task: tuple[int, str]) -> int:
     except FileExistsError:
         return number
     os._exit(1)
+
+
+def wait_for(mark: Path) -> None:
+    """Wait until a file is there, though not for ever."""
+    until = time.monotonic() + 30
+    while not mark.exists() and time.monotonic() < until:
+        time.sleep(0.01)
 
 
 def tell_pid(number: int) -> int:
