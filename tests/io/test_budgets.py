@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import BaggingRegressor, VotingRegressor
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import Pipeline
 from tests.io.mutations import Opened
 from tests.io.test_forgeries import fields_of, forge, inline, refuse, written
 
@@ -18,6 +19,7 @@ import orfeon
 from orfeon.datasets import make_waveform
 from orfeon.forest import NODE, Forest
 from orfeon.io import ModelFileError, describe, limits
+from orfeon.io.decoding import Decoder
 from orfeon.kernels.route import ALL_BRANCHES
 
 X = np.array([[0.0, 3.0], [1.0, 1.0], [2.0, 2.0], [3.0, 0.0], [4.0, 5.0], [5.0, 4.0]])
@@ -206,7 +208,31 @@ def test_models_that_hold_the_same_model_twice_on_every_level_are_refused(tmp_pa
         fields = fields_of(forged, "sklearn.BaggingRegressor")
         fields["estimators_features_"] = [inline(np.arange(2))] * 2
     doubled(forged, f"sklearn.{type(model).__name__}", "estimators_", 20)
-    refuse(forged, tmp_path, "too many of its objects hold the same objects")
+    refuse(forged, tmp_path, "too many of its objects hold the same objects|too deep within each")
+
+
+def test_pipelines_that_are_deep_within_each_other_are_refused(tmp_path):
+    """scikit-learn visits the step of each three times to find its tags."""
+    model: Any = Ridge().fit(X, X[:, 0])
+    for _ in range(5):
+        model = Pipeline([("inner", model)])
+    orfeon.save(model, tmp_path / "model.orfeon")
+    assert orfeon.load(tmp_path / "model.orfeon").predict(X).tolist() == model.predict(X).tolist()
+    for _ in range(15):
+        model = Pipeline([("inner", model)])
+    with pytest.raises(ModelFileError, match="its estimators are too deep within each other"):
+        orfeon.save(model, tmp_path / "model.orfeon")
+
+
+def test_a_range_is_no_longer_than_a_list_may_be(tmp_path):
+    """A range of few bytes is a list of many for whoever makes a list of it."""
+    many = range(limits.MAX_RANGE)
+    orfeon.save(orfeon.CARTClassifier(class_weight=many), tmp_path / "model.orfeon")
+    assert orfeon.load(tmp_path / "model.orfeon").class_weight == many
+    with pytest.raises(ModelFileError, match="holds a range of more than 1048576 items"):
+        orfeon.save(orfeon.CARTClassifier(class_weight=range(10**12)), tmp_path / "model.orfeon")
+    with pytest.raises(ModelFileError, match="a range has more than 1048576 items"):
+        Decoder([], []).decode({"range": [0, 10**12, 1]})
 
 
 def test_a_model_that_is_held_a_few_times_is_evaluated_as_often(tmp_path):

@@ -102,6 +102,14 @@ def test_the_position_in_a_buffer_is_within_it(tmp_path):
     refuse(forged, tmp_path, "buffer must be an array of 4 words")
 
 
+def test_seeds_are_listed():
+    """A range would be unrolled before it is looked at."""
+    state = state_of(np.random.SeedSequence(3))
+    assert random_from(state).generate_state(2).tolist()
+    with pytest.raises(ModelFileError, match="spawn_key must be a list"):
+        random_from(state | {"spawn_key": range(10**12)})
+
+
 def _place(value: Any, name: str) -> Any:
     """The pair of a dict in a document whose key has a name."""
     if isinstance(value, list):

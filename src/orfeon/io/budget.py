@@ -21,6 +21,12 @@ _REFERENCE = re.compile(r'\{"(object|array|foreign)":(\d{1,9})\}')
 _NAMES = "named_estimators_"
 #: The class that evaluates a repeated member only once.
 _EVALUATES_ONCE = "PoolMembers"
+#: How often scikit-learn's estimators visit those that they hold to find their own tags, which each
+#: prediction does: pipelines within pipelines multiply it.
+VISITS = {
+    "BaggingClassifier": 2, "BaggingRegressor": 2, "FeatureUnion": 3, "Pipeline": 3,
+    "StackingClassifier": 2, "StackingRegressor": 2, "VotingClassifier": 2, "VotingRegressor": 2,
+}  # fmt: skip
 
 
 def check_budget(objects: Any, arrays: Sequence[int], foreign: Sequence[int], n_bytes: int) -> None:
@@ -44,29 +50,40 @@ def check_budget(objects: Any, arrays: Sequence[int], foreign: Sequence[int], n_
         "foreign": [one + limits.BYTES_PER_EVALUATION for one in foreign],
         "object": [],
     }
+    most_visits = limits.FREE_VISITS + limits.MAX_VISITS * len(objects)
+    visits: list[int] = []
     for one in objects:
         try:
-            weight = _weight(one, weights)
+            text, held = _held_by(one)
         except RecursionError as error:
             raise ModelFileError("its description is too deep.") from error
+        weight = limits.BYTES_PER_EVALUATION + len(text)
+        weight += sum(_known(weights[kind], at) for kind, at in held)
         if weight > allowed:
             raise ModelFileError("too many of its objects hold the same objects or arrays.")
         weights["object"].append(weight)
+        inner = sum(_known(visits, at) for kind, at in held if kind == "object")
+        visits.append(1 + visits_of(one) * inner)
+        if visits[-1] > most_visits:
+            raise ModelFileError("its estimators are too deep within each other.")
 
 
-def _weight(one: Any, weights: dict[str, list[int]]) -> int:
-    """What an object holds and all of its parts weigh; what is no object is refused elsewhere."""
+def visits_of(part: Any) -> int:
+    """How often an estimator of a document, or of skops, visits each that it holds."""
+    name = part.get("class", part.get("__class__")) if type(part) is dict else None
+    return VISITS.get(name.rpartition(".")[2], 1) if type(name) is str else 1
+
+
+def _held_by(one: Any) -> tuple[str, list[tuple[str, int]]]:
+    """An object as text, and all that it holds; what is no object is refused elsewhere."""
     fields = one.get("fields") if type(one) is dict else None
     if type(fields) is not dict:
-        return 0
+        return "", []
     evaluated = {name: value for name, value in fields.items() if name != _NAMES}
     text = json.dumps(evaluated, separators=(",", ":"))
-    held = _REFERENCE.findall(text)
-    if one.get("class") == _EVALUATES_ONCE:
-        held = list(set(held))
-    total = limits.BYTES_PER_EVALUATION + len(text)
-    for kind, number in held:
-        known = weights[kind]
-        at = int(number)
-        total += known[at] if at < len(known) else 0
-    return total
+    held = [(kind, int(number)) for kind, number in _REFERENCE.findall(text)]
+    return text, list(set(held)) if one.get("class") == _EVALUATES_ONCE else held
+
+
+def _known(numbers: list[int], at: int) -> int:
+    return numbers[at] if at < len(numbers) else 0

@@ -202,6 +202,8 @@ class Decoder:
         is_three = type(given) is list and len(given) == 3
         if not is_three or any(type(n) is not int or abs(n) > 2**62 for n in given) or not given[2]:
             raise ModelFileError("a range must have a start, an end and a step.")
+        if len(range(*given)) > limits.MAX_RANGE:
+            raise ModelFileError(f"a range has more than {limits.MAX_RANGE} items.")
         return range(*given)
 
     def _slice(self, given: Any, depth: int) -> slice:

@@ -88,6 +88,8 @@ class Encoder:
             kind = list
         if kind in _CONTAINERS:
             return self._container(value, depth)
+        if kind is range and len(value) > limits.MAX_RANGE:
+            raise self._refusal(f"holds a range of more than {limits.MAX_RANGE} items")
         if kind is range or kind is slice:
             ends = [value.start, value.stop, value.step]
             return {kind.__name__: [self.encode(end, depth + 1) for end in ends]}

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orfeon.io import limits, randomness
+from orfeon.io.budget import visits_of
 from orfeon.io.catalogue import entry_of
 from orfeon.io.errors import ModelFileError
 
@@ -76,6 +77,8 @@ def check_sharing(schema: Any, sizes: dict[str, int], n_bytes: int) -> None:
         raise ModelFileError("a foreign estimator in it is too deep, or holds itself.") from error
     _require(size.n_bytes <= allowed, "too many of its parts hold the same parts.")
     _require(size.depth <= limits.MAX_PART_DEPTH, "its parts are too deep within each other.")
+    most_visits = limits.FREE_VISITS + limits.MAX_VISITS * len(parts)
+    _require(size.visits <= most_visits, "its estimators are too deep within each other.")
 
 
 def _parts_of(schema: Any) -> Iterator[dict[str, Any]]:
@@ -95,13 +98,16 @@ class _Size(NamedTuple):
 
     n_bytes: int
     depth: int
+    #: How often its parts are visited for their tags.
+    visits: int
 
     @classmethod
-    def of_all(cls, sizes: Iterable[_Size], n_bytes: int = 0, depth: int = 0) -> _Size:
+    def of_all(cls, sizes: Iterable[_Size]) -> _Size:
         held = list(sizes)
         return cls(
-            n_bytes + sum(one.n_bytes for one in held),
-            depth + max((one.depth for one in held), default=0),
+            sum(one.n_bytes for one in held),
+            max((one.depth for one in held), default=0),
+            sum(one.visits for one in held),
         )
 
 
@@ -120,7 +126,7 @@ class _Sizes:
         if isinstance(value, list):
             return _Size.of_all(map(self.of, value))
         if not isinstance(value, dict):
-            return _Size(0, 0)
+            return _Size(0, 0, 0)
         if "__loader__" not in value:
             return _Size.of_all(map(self.of, value.values()))
         number = value.get("__id__")
@@ -128,15 +134,18 @@ class _Sizes:
             return self._own(value)
         if number not in self._found:
             own = [self._own(part) for part in self._known[number]]
-            self._found[number] = _Size(
-                max(one.n_bytes for one in own), max(one.depth for one in own)
-            )
+            self._found[number] = _Size(*map(max, zip(*own, strict=True)))
         return self._found[number]
 
     def _own(self, part: dict[str, Any]) -> _Size:
         file = part.get("file")
         n_bytes = self._files.get(file, 0) if type(file) is str else 0
-        return _Size.of_all(map(self.of, part.values()), limits.BYTES_OF_PART + n_bytes, 1)
+        inner = _Size.of_all(map(self.of, part.values()))
+        return _Size(
+            limits.BYTES_OF_PART + n_bytes + inner.n_bytes,
+            1 + inner.depth,
+            1 + visits_of(part) * inner.visits,
+        )
 
 
 # -- after loading ---------------------------------------------------------------------------------

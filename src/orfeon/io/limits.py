@@ -28,7 +28,11 @@ MAX_USES, FREE_USES = 8, 2**27
 #: Bytes that the evaluation of one object counts for, besides those that it holds: many evaluations
 #: of small objects take as long as one of a large one.
 BYTES_PER_EVALUATION = 2**18
-#: The same for a part of what skops wrote, of which an estimator has some dozens.
+#: How often estimators within estimators may be visited for their tags: at all, and per object.
+FREE_VISITS, MAX_VISITS = 2**13, 64
+#: Items of a range: whoever reads one as a list takes memory for all of them.
+MAX_RANGE = 2**20
+#: As BYTES_PER_EVALUATION, for a part of what skops wrote; an estimator has some dozens of them.
 BYTES_OF_PART = 2**13
 #: Parts within parts of what skops wrote; an estimator within another is some five deep.
 MAX_PART_DEPTH = 250

@@ -205,6 +205,7 @@ def _require_words(state: dict[str, Any], name: str, dtype: type[Any], n_words: 
 
 def _seed_sequence(state: dict[str, Any]) -> np.random.SeedSequence:
     entropy, key = state["entropy"], state["spawn_key"]
+    _require(type(key) is list, "spawn_key must be a list")
     words = entropy if type(entropy) is list else [] if entropy is None else [entropy]
     size, spawned = state["pool_size"], state["n_children_spawned"]
     numbers = [*words, *key, size, spawned]

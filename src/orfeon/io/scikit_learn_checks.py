@@ -108,8 +108,8 @@ def _check_voting_classifier(fields: Fields) -> None:
     if "le_" not in fields:
         return
     known = fields["le_"].classes_
-    same = np.array_equal(known, fields.get("classes_"))  # it says what is in le_
-    _require(same, "le_ must be of classes_.")
+    # Its predictions are those of le_, and who holds it reads classes_.
+    _require(np.array_equal(known, np.asarray(fields.get("classes_"))), "le_ must be of classes_.")
     for member in fields.get("estimators_", ()):
         for _ in range(limits.MAX_NESTING):
             codes = np.asarray(member.classes_)
@@ -137,7 +137,8 @@ _SPEAKERS: dict[str, Callable[[Any], Any]] = {
 
 def _speaker_of(member: Any) -> Any:
     """The estimator whose predictions a member gives as its own, None if it decides itself."""
-    inner = _SPEAKERS.get(type(member).__name__, lambda one: None)(member)
+    find = _SPEAKERS.get(type(member).__name__)
+    inner = None if find is None else find(member)
     # A tree that chooses among members says nothing itself.
     return None if type(inner).__name__ == "MetaDecisionTree" else inner
 
