@@ -237,7 +237,7 @@ def test_a_range_is_no_longer_than_a_list_may_be(tmp_path):
 
 def test_a_model_that_is_held_a_few_times_is_evaluated_as_often(tmp_path):
     forged = forge(VotingRegressor([("a", Ridge()), ("b", Ridge())]).fit(X, X[:, 0]), tmp_path)
-    doubled(forged, "sklearn.VotingRegressor", "estimators_", 5)
+    doubled(forged, "sklearn.VotingRegressor", "estimators_", 3)
     assert np.allclose(orfeon.load(written(forged, tmp_path)).predict(X), X[:, 0], atol=1.0)
 
 

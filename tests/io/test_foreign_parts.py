@@ -156,11 +156,13 @@ def test_parts_that_hold_themselves_are_refused():
 
 
 def test_parts_that_are_very_deep_are_refused(monkeypatch):
-    data = put_together(*nested(20))
+    data = put_together(*nested(4))
     assert read_by_skops(data).steps
-    monkeypatch.setattr(limits, "MAX_PART_DEPTH", 50)
+    monkeypatch.setattr(limits, "MAX_PART_DEPTH", 10)
     with pytest.raises(ModelFileError, match="its parts are too deep within each other"):
         read_by_skops(data)
+    with pytest.raises(ModelFileError, match="too deep within each other"):
+        read_by_skops(put_together(*nested(20)))
 
 
 def test_an_array_that_is_shorter_than_it_says_takes_no_memory():
