@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let small runs end early: most tests are about what they have learnt by then."""
-    ended = "ignore:.* of the [0-9]+ (requested|members of depth=[0-9]+), because:UserWarning"
+    ended = "ignore:.* requested, because:UserWarning"
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.filterwarnings(ended))

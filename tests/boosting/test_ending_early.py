@@ -134,7 +134,7 @@ def test_filtering_that_runs_out_of_examples():
     booster = FilterBoostClassifier(depth=3, min_samples=10, random_state=0)
     y = (X[:, 0] + X[:, 1] + RNG.normal(size=N_ROWS) > 0).astype(int)
     (said,) = warned(booster, y)
-    assert f"it has {len(booster.members_)} of the 27 members of depth=3" in said
+    assert f"depth=3 ended with {len(booster.members_)} members of the 27 requested" in said
 
 
 def test_a_pool_is_given_advice_of_its_own():

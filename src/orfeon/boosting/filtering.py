@@ -235,10 +235,10 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
             )
         elif n_members < LEAST_SHARE * 3**self.depth:
             warn_user(
-                f"FilterBoostClassifier: it has {n_members} of the {3**self.depth} members of "
-                f"depth={self.depth}, because the others make no error on the examples that are "
-                "filtered, or none is left of them. Give a smaller depth, a weaker estimator, or "
-                "more examples."
+                f"FilterBoostClassifier: depth={self.depth} ended with {n_members} members of the "
+                f"{3**self.depth} requested, because these make no error on the examples that are "
+                "filtered for others, or none is left of them. Give a smaller depth, a weaker "
+                "estimator, or more examples."
             )
 
     def _source(self, examples: Examples, rng: np.random.Generator) -> Source:
