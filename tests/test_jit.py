@@ -53,26 +53,6 @@ def test_a_compiled_kernel_is_copied_from_its_python_function():
 # -- read-only arrays ------------------------------------------------------------------------------
 
 
-def test_a_cache_has_the_state_of_all_kernel_files_in_its_name(tmp_path, monkeypatch):
-    @kernel
-    def double(x):
-        return 2 * x
-
-    name = double._cache._cache_file._index_name
-    assert name.endswith(f"-{jit._DIGEST}.nbi")
-    # A change of any of them, in size or in time, gives another name.
-    copies = tmp_path / "orfeon" / "kernels"
-    copies.mkdir(parents=True)
-    (copies.parent / "table.py").write_text("")
-    for path in Path(jit.__file__).parent.glob("*.py"):
-        (copies / path.name).write_text(path.read_text())
-    monkeypatch.setattr(jit, "__file__", str(copies / "jit.py"))
-    before = jit._source_digest()
-    assert jit._source_digest() == before
-    (copies / "scan.py").write_text("# changed\n")
-    assert jit._source_digest() != before
-
-
 def test_a_read_only_array_is_seen_as_writable_without_a_copy():
     array = np.arange(12.0).reshape(3, 4)
     assert kernel_view(array) is array

@@ -34,7 +34,7 @@ class _Silence:
 def is_cold() -> bool:
     """Whether no kernel was compiled yet."""
     folder = os.environ.get("NUMBA_CACHE_DIR") or Path(orfeon.__file__).parent / "kernels"
-    return next(Path(folder).rglob("*.nbi"), None) is None
+    return next(Path(folder).rglob("*.nbc"), None) is None
 
 
 def warm_up_together(worker: int, n_workers: int, run: str) -> None:

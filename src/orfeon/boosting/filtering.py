@@ -39,6 +39,7 @@ from orfeon.ensembles.sampling import sample_size
 from orfeon.ensembles.training import EstimatorTraining, Recipe, TreeTraining
 from orfeon.members import EstimatorMembers, concatenate
 from orfeon.progress import Progress, report_progress
+from orfeon.restoring import transactional
 from orfeon.seeding import Purpose, seed_sequence
 from orfeon.tabular import TabularClassifierMixin, are_counts, fractions_error
 from orfeon.trees.base import BaseTree
@@ -182,6 +183,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
     # -- fitting -------------------------------------------------------------------------------
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    @transactional
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the members.
 

@@ -21,7 +21,7 @@ from orfeon.ensembles.sampling import draw_with_replacement
 from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
 from orfeon.growth.blocks import run_in_blocks
 from orfeon.members import concatenate
-from orfeon.restoring import restored_on_failure
+from orfeon.restoring import restored_on_failure, transactional
 from orfeon.seeding import Purpose, seed_sequence
 from orfeon.tabular import TrainingData
 
@@ -129,6 +129,7 @@ class PartitionedEnsemble(LeavingOut):
 
     # -- chunk by chunk ------------------------------------------------------------------------
 
+    @transactional
     def fit_chunks(self, chunks: Iterable[Any], classes: Any = None) -> Self:
         """Train members chunk by chunk, with no more than one chunk in memory.
 
@@ -157,6 +158,7 @@ class PartitionedEnsemble(LeavingOut):
         for name in ("members_", "schema_", "classes_", "feature_names_in_", "_known_classes"):
             self.__dict__.pop(name, None)
 
+    @transactional
     def _add_chunk(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         """Train the members of one more chunk."""
         begins = not hasattr(self, "members_")

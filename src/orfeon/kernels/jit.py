@@ -1,25 +1,26 @@
 """How the kernels are compiled, and what the user is told while that happens.
 
-Kernels are compiled on first use and cached on disk beside the package, so each machine pays once.
+Kernels are compiled on first use and cached on disk, so each machine pays once.
 Set ``NUMBA_DISABLE_JIT=1`` to run them as plain Python, for debugging and coverage.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import threading
 import time
 import types
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 import numpy.typing as npt
 from numba.core import event
-from numba.core.caching import IndexDataCacheFile
+from numba.core.registry import CPUDispatcher
+
+from orfeon.kernels.cache import KernelCache
+from orfeon.kernels.interruption import InterruptibleDispatcher
 
 logger = logging.getLogger("orfeon")
 
@@ -29,56 +30,33 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 PATIENCE = 2.0
 
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 #: Python's entrances to a function; making them can take as long as the function itself.
 _NO_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
-def _source_digest() -> str:
-    """A word that changes when any file that kernels are made from does."""
-    here = Path(__file__).parent
-    try:
-        stats = [
-            (path.name, path.stat())
-            for path in sorted([*here.glob("*.py"), here.parent / "table.py"])
-        ]
-    except OSError:  # no files to look at, as in a zip archive
-        return "unknown"
-    stamps = [(name, stat.st_mtime_ns, stat.st_size) for name, stat in stats]
-    return hashlib.sha256(repr(stamps).encode()).hexdigest()[:12]
-
-
-_DIGEST = _source_digest()
-
-
-def _cached_by_all_sources(compiled: Any) -> Any:
-    """Let the disk cache of a kernel depend on every kernel file, not only on its own.
-
-    Numba notices a change of the file that a function is in, but not of the functions it calls,
-    and stumbles over caches whose record types have moved. A name of its own for each state of
-    the sources avoids both.
-    """
-    cache: Any = getattr(compiled, "_cache", None)
-    known = getattr(cache, "_cache_file", None)
-    if known is not None and hasattr(known, "_index_name") and hasattr(known, "_source_stamp"):
-        base = known._index_name.removesuffix(".nbi")
-        cache._cache_file = IndexDataCacheFile(
-            cache_path=known._cache_path,
-            filename_base=f"{base}-{_DIGEST}",
-            source_stamp=known._source_stamp,
-        )
+def _cached(compiled: Any) -> Any:
+    """Keep what is compiled on disk; plain functions, where nothing is compiled, stay plain."""
+    if isinstance(compiled, CPUDispatcher):
+        compiled._cache = KernelCache(compiled.py_func)
     return compiled
 
 
 def kernel(function: FunctionT) -> FunctionT:
-    """Compile a function over arrays: no interpreter lock, cached on disk, C's division."""
-    compiled: FunctionT = _cached_by_all_sources(numba.njit(**_OPTIONS)(function))
-    return compiled
+    """Compile a function over arrays: no interpreter lock, cached on disk, C's division.
+
+    Ctrl-C waits until it returns.
+    """
+    compiled: Any = _cached(numba.njit(**_OPTIONS)(function))
+    if isinstance(compiled, CPUDispatcher):
+        # Other kernels call the same object, so it must stay a dispatcher of Numba's.
+        compiled.__class__ = InterruptibleDispatcher
+    return cast(FunctionT, compiled)
 
 
 def step(function: FunctionT) -> FunctionT:
     """Compile a function that only kernels call."""
-    compiled: FunctionT = _cached_by_all_sources(numba.njit(**_OPTIONS, **_NO_WRAPPERS)(function))
+    compiled: FunctionT = _cached(numba.njit(**_OPTIONS, **_NO_WRAPPERS)(function))
     return compiled
 
 
@@ -88,9 +66,7 @@ def array_step(function: FunctionT) -> FunctionT:
     It does not count references to its arrays: within a node of a few examples, counting them
     would cost more than looking at the examples.
     """
-    compiled: FunctionT = _cached_by_all_sources(
-        numba.njit(**_OPTIONS, **_NO_WRAPPERS, _nrt=False)(function)
-    )
+    compiled: FunctionT = _cached(numba.njit(**_OPTIONS, **_NO_WRAPPERS, _nrt=False)(function))
     return compiled
 
 

@@ -45,6 +45,7 @@ from orfeon.ordering.fresh_examples import (
     draw_pairs,
     mix_rows,
 )
+from orfeon.restoring import transactional
 from orfeon.schema import Schema
 from orfeon.tabular import TabularClassifierMixin, TabularEstimator
 from orfeon.trees.c45 import C45Classifier
@@ -182,6 +183,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     # -- fitting -------------------------------------------------------------------------------
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    @transactional
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the ensemble, then the model.
 

@@ -35,6 +35,7 @@ from orfeon.forest import Forest
 from orfeon.ordering.ordered import Keep, Order, order_source
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Rule, as_rule
+from orfeon.restoring import transactional
 from orfeon.seeding import Purpose, branch, seed_sequence
 from orfeon.tabular import are_counts, check_length, read_weights, rows_with_copies
 from orfeon.trees.limits import LIMITS
@@ -108,6 +109,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         """The ensemble that is trained when none is given."""
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    @transactional
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the ensemble and keep the members that matter.
 

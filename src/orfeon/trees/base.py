@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from orfeon.forest import Forest
 from orfeon.growth import Growth
 from orfeon.importance import impurity_importances
+from orfeon.restoring import transactional
 from orfeon.seeding import tree_seeds
 from orfeon.tabular import (
     TabularClassifierMixin,
@@ -99,6 +100,7 @@ class BaseTree(TabularEstimator):
         )
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @transactional
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
 
