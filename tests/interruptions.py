@@ -8,6 +8,7 @@ and does not end the run.
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
 import os
 import signal
@@ -28,7 +29,8 @@ from sklearn.base import clone, is_regressor
 #: Seconds that a call should take: long enough to be interrupted, short enough to be repeated.
 _SPAN = (0.05, 0.3)
 _MOST_ROWS = 20_000
-_LIMIT = 120  # seconds until an attempt counts as a hang
+_LIMIT = 60  # seconds until an attempt counts as a hang
+_SETUP_LIMIT = 900  # seconds for what comes before: kernels may have to be compiled
 _GOOD = ("interrupted", "finished")
 
 
@@ -190,7 +192,9 @@ def interrupt_one(name: str, n_signals: int, seed: int) -> Counter[str]:
         call, expected, seconds = long_enough(calls()[name])
         for _ in range(n_signals):
             delay = rng.uniform(0, min(seconds, _SPAN[1]))
+            faulthandler.dump_traceback_later(_LIMIT, exit=True)
             counts[attempt(call, expected, delay)] += 1
+        faulthandler.cancel_dump_traceback_later()
     return counts
 
 
@@ -198,13 +202,13 @@ def run_one(name: str, n_signals: int, seed: int) -> Counter[str]:
     """Interrupt one call in a process of its own."""
     command = [sys.executable, "-X", "faulthandler", "-m", "tests.interruptions"]
     command += ["--one", name, "--signals", str(n_signals), "--seed", str(seed)]
-    limit = _LIMIT + n_signals * 3
+    limit = _SETUP_LIMIT + n_signals * _LIMIT
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
         return Counter({"hang": 1})
     if done.returncode:
-        return Counter({f"exit {done.returncode}: {done.stderr.strip()[-300:]}": 1})
+        return Counter({f"exit {done.returncode}: {done.stderr.strip()[:2000]}": 1})
     return Counter(json.loads(done.stdout.splitlines()[-1]))
 
 
