@@ -97,6 +97,7 @@ def test_maps_of_the_first_members(n_members):
     assert_map(found, first, bag.classes_, tolerance=1e-15)
 
 
+@pytest.mark.filterwarnings("ignore:.* requested, because:UserWarning")
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("seed", range(3))
 def test_maps_of_boosted_trees_weigh_their_votes(seed, n_classes):
