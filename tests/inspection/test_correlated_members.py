@@ -207,6 +207,7 @@ def test_what_has_no_correlation_is_refused(ensemble, options, words):
         member_correlation_curve(ensemble, Friedman1(), **{**SMALL, **options})
 
 
+@pytest.mark.filterwarnings("ignore:.* requested, because:UserWarning")
 def test_ensembles_of_different_sizes_are_refused():
     """Some runs of boosting end early, at a member without error."""
     booster = AdaBoostClassifier(CARTClassifier(max_depth=3), n_estimators=100)
