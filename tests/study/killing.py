@@ -178,8 +178,8 @@ KINDS: dict[str, Callable[[Round], None]] = {
 }  # fmt: skip
 
 
-def workers() -> list[int]:
-    """The worker processes of this one, dead or alive."""
+def workers(*, with_dead: bool = False) -> list[int]:
+    """The worker processes of this one; dead ones have no command any more."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -187,7 +187,8 @@ def workers() -> list[int]:
                 rest = (entry / "stat").read_text().rpartition(")")[2]
                 is_child = int(rest.split()[1]) == os.getpid()
                 command = (entry / "cmdline").read_bytes()
-                if is_child and (b"orfeon.study.worker" in command or not command):
+                is_dead = with_dead and not command
+                if is_child and (b"orfeon.study.worker" in command or is_dead):
                     found.append(int(entry.name))
     return found
 
@@ -218,9 +219,11 @@ def main(arguments: list[str] | None = None) -> int:
             longest = max(longest, time.perf_counter() - before)
             n_killed, n_results = n_killed + one.n_killed, n_results + one.n_results
             kinds[one.kind] += 1
+            if (number + 1) % 100 == 0:
+                print(f"{number + 1:,} rounds", file=sys.stderr, flush=True)
         faulthandler.cancel_dump_traceback_later()
         time.sleep(given.idle + 1)
-        left, files = workers(), [file.name for file in Path(folder).glob("orfeon-*")]
+        left, files = workers(with_dead=True), [file.name for file in Path(folder).glob("orfeon-*")]
         tempfile.tempdir = None
     print(
         f"{given.rounds:,} rounds, {n_killed:,} workers killed, {n_results:,} results, none lost, "
