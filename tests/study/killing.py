@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,7 @@ class Round:
             self._is_over.set()
             killer.join()
 
-    def results(self, n_jobs: int | None = None) -> Iterator[int]:
+    def results(self, n_jobs: int | None = None) -> Generator[int, None, None]:
         """Numbers of the tasks that were done, as they come."""
         n_jobs = n_jobs or self.rng.randint(2, 4)
         for result in run_all(self.work, iter(range(self.n_tasks)), n_jobs=n_jobs):
