@@ -1,8 +1,8 @@
 """Makes mutants of saved files, loads them, and asks what comes of it: in a process of its own.
 
-A mutant is known by its seed and number: each has a generator of its own, so that any of them can
-be made again. The process that started this one reads from shared memory which mutant is being
-loaded, and sees it crash or hang.
+A mutant is known by its family, seed and number: each has a generator of its own, so that any of
+them can be made again. The process that started this one reads from shared memory which mutant is
+being loaded, and sees it crash or hang.
 """
 
 from __future__ import annotations
@@ -19,54 +19,28 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-import numpy as np
-from tests.io.corpus.releases import METHODS, models, prepared, releases
+import joblib
 from tests.io.damage import DAMAGE
-from tests.io.mutations import FORGERY, NOTHING_THERE, Opened, a_spoiler, opened, signed
-from tests.io.zips import Part
+from tests.io.forgeries import Forger
+from tests.io.judging import Cost, Guard, SlowError, ask, command_fate, fate, limited
+from tests.io.mutations import FORGERY, NOTHING_THERE, a_spoiler, signed
+from tests.io.specimens import Specimen, made_specimens, specimens
 
-from orfeon.io import ModelFileError, describe, read_model
-from orfeon.io.archive import open_archive
-from orfeon.io.model_file import written
+from orfeon.io import read_model
 
 #: Numbers that the other process sees: mutants begun, and done.
 PROGRESS = struct.Struct("<qq")
-#: Bytes that loading and asking may take besides what the process has when it begins.
+#: Bytes that loading and asking may take besides what the process has when it begins: beyond it
+#: nothing is had, so that the machine goes on.
 MEMORY = 3 << 30
-
-
-class Specimen(NamedTuple):
-    """A saved model, and what is needed to make mutants of it quickly."""
-
-    name: str
-    data: bytes
-    rows: Any
-    parts: list[Part]
-    text: str
-    arrays: tuple[bytes, ...]
-    saved: bytes
-
-
-def specimens() -> list[Specimen]:
-    """The models of all corpora."""
-    return [
-        specimen(one.name, one.path, one.rows) for folder in releases() for one in models(folder)
-    ]
-
-
-def specimen(name: str, path: Path, rows: Any) -> Specimen:
-    data, content = path.read_bytes(), opened(path.read_bytes())
-    with open_archive(str(path)) as archive:
-        places = sorted(archive._places.items(), key=lambda item: item[1])
-        parts = [Part(member.encode(), bytes(archive.contents(member))) for member, _ in places]
-    text = json.dumps(content.content)
-    return Specimen(
-        name, data, rows, parts, text, tuple(content.arrays), written(*read_model(path))[0]
-    )
+#: Rows for ``orfeon predict``, with the columns of the preparation that mutants have.
+ROWS = "first,letter,second,way\n0.5,a,29/02/2024,up\n,c,01/03/2024,\n-1,?,x,down\n"
 
 
 # -- mutants ---------------------------------------------------------------------------------------
@@ -76,19 +50,23 @@ class Mutant(NamedTuple):
     """A changed file, and how it was changed."""
 
     of: Specimen
+    kind: str
     how: str
     data: bytes
-    is_damage: bool
+
+    @property
+    def is_damage(self) -> bool:
+        return self.kind == "damaged"
 
 
-def mutant(all_specimens: list[Specimen], seed: int, number: int) -> Mutant:
-    """The mutant of a number, always the same."""
+def mutation(known: Sequence[Specimen], seed: int, number: int) -> Mutant:
+    """The mutation of a number, always the same: bytes that were damaged, or values changed."""
     rng = Random(seed << 40 | number)
-    of = all_specimens[number % len(all_specimens)]
+    of = known[number % len(known)]
     if rng.random() < 0.4:
         damage = rng.choice(DAMAGE)
-        return Mutant(of, damage.__name__, damage(of.data, of.parts, rng), True)
-    forged = Opened(json.loads(of.text), list(of.arrays))
+        return Mutant(of, "damaged", damage.__name__, damage(of.data, of.parts, rng))
+    forged = of.open()
     names = []
     try:
         for _ in range(rng.choice((1, 1, 1, 2, 4))):
@@ -100,70 +78,33 @@ def mutant(all_specimens: list[Specimen], seed: int, number: int) -> Mutant:
     spoiler = a_spoiler(rng) if rng.random() < 0.03 else None
     names += [] if spoiler is None else [spoiler.__name__]
     try:
-        return Mutant(of, ", ".join(names), signed(forged, spoiler), False)
+        return Mutant(of, "forged", ", ".join(names), signed(forged, spoiler))
     except NOTHING_THERE:
-        return Mutant(of, "truncate", of.data[:-1], True)
+        return Mutant(of, "damaged", "truncate", of.data[:-1])
 
 
-# -- judging ---------------------------------------------------------------------------------------
+class Mutants:
+    """All mutants of a family: mutations, consistent forgeries, or both by turns."""
 
+    def __init__(self, family: str, seed: int) -> None:
+        self.family, self.seed = family, seed
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.corpus = specimens()
+            made = [] if family == "mutations" else made_specimens()
+        self.known = [*self.corpus, *made]
+        self._forger = Forger(self.known)
 
-class WrongLoadError(AssertionError):
-    """A mutated file did what it must not do."""
+    def __getitem__(self, number: int) -> Mutant:
+        if self.family == "mutations":
+            return mutation(self.corpus, self.seed, number)
+        if self.family == "forgeries":
+            return self._forgery(number)
+        half, is_forgery = divmod(number, 2)
+        return self._forgery(half) if is_forgery else mutation(self.corpus, self.seed, half)
 
-
-def fate(path: Path, of: Specimen, *, is_damage: bool, number: int = 0) -> str:
-    """What loading a file leads to; raises what must not be."""
-    try:
-        content = read_model(path, memory_map=number % 3 == 0)
-    except ModelFileError:
-        return "refused"
-    if is_damage:
-        if written(*content)[0] != of.saved:
-            raise WrongLoadError("another model was loaded in silence")
-        return "equal"
-    if number % 7 == 0:
-        try:
-            describe(path)
-        except ModelFileError:
-            return "described: refused"
-    return ask(content, of.rows)
-
-
-def ask(content: Any, rows: Any) -> str:
-    """Ask a model about its own rows, and about some that nobody trained with."""
-    said = _ask(content, rows)
-    if said == "asked":
-        _ask(content, far_rows(rows))
-    return said
-
-
-def far_rows(rows: Any) -> Any:
-    """Rows of large numbers, whose sums are none, and of numbers where codes would be."""
-    far = np.resize(rows, (5, rows.shape[1]))
-    far[0], far[1], far[2] = 1e308, -1e308, 1e12
-    far[3] = np.where(np.arange(rows.shape[1]) % 2, 1e308, -1e308)
-    far[4, ::2] = -1.0
-    return far
-
-
-def _ask(content: Any, rows: Any) -> str:
-    """Ask a model whatever it has an answer for: it may refuse, but not read beyond an array."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        try:
-            rows = prepared(content, rows)
-            model = content.model
-            for name in METHODS:
-                if hasattr(model, name) and (name != "apply" or hasattr(model, "forest_")):
-                    getattr(model, name)(rows)
-        except MemoryError as error:
-            raise WrongLoadError("it asked for more memory than there is") from error
-        except Exception as error:
-            if str(error) == "index is out of bounds":  # a kernel says so, not NumPy
-                raise WrongLoadError("a kernel read beyond an array") from error
-            return f"asked: {type(error).__name__}"
-    return "asked"
+    def _forgery(self, number: int) -> Mutant:
+        return Mutant(*self._forger.forgery(self.seed, number))
 
 
 # -- the process -----------------------------------------------------------------------------------
@@ -177,6 +118,34 @@ class Task(NamedTuple):
     first: int
     last: int
     until: float
+    family: str
+
+
+class Judge:
+    """Finds out what becomes of mutants, one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "mutant.orfeon"
+        self.rows = folder / "rows.csv"
+        self.rows.write_text(ROWS)
+        self.guard = Guard()
+        self.cost = Cost()
+        joblib.cpu_count(only_physical_cores=True)  # which runs a program, the first time
+
+    def fate_of(self, one: Mutant, number: int) -> str:
+        self.path.write_bytes(one.data)
+        try:
+            return self._limited(one, number)
+        except SlowError:  # perhaps a kernel was compiled
+            return self._limited(one, number)
+
+    def _limited(self, one: Mutant, number: int) -> str:
+        with limited(len(one.data), self.guard, self.cost):
+            if one.kind == "texts":
+                said = command_fate(self.path, self.rows, number, foreign=bool(one.of.foreign))
+                if number % 16 or said != "inspected":
+                    return said
+            return fate(self.path, one.of, is_damage=one.is_damage, number=number)
 
 
 def run(task: Task) -> None:
@@ -189,30 +158,29 @@ def run(task: Task) -> None:
     def say(what: dict[str, Any]) -> None:
         print(json.dumps(what), file=channel, flush=True)
 
-    known = specimens()
-    _warm_up(known, task.folder)
+    mutants = Mutants(task.family, task.seed)
+    _warm_up(mutants.known, task.folder)
     _limit_memory()
     with open(task.folder / "progress", "r+b") as file:
         progress = mmap.mmap(file.fileno(), PROGRESS.size)
-    path = task.folder / "mutant.orfeon"
+    judge = Judge(task.folder)
     fates: Counter[str] = Counter()
     number = task.first
     while number < task.last and time.time() < task.until:
+        one = mutants[number]
         progress[:] = PROGRESS.pack(number, number)
-        one = mutant(known, task.seed, number)
-        path.write_bytes(one.data)
         try:
-            found = fate(path, one.of, is_damage=one.is_damage, number=number)
+            found = judge.fate_of(one, number)
         except BaseException as error:
-            found = f"WRONG: {type(error).__name__}: {error}"
+            found = f"WRONG: {type(error).__name__}: {str(error)[:200]}"
             say({"finding": number, "what": found, "trace": traceback.format_exc()})
-        fates[f"{'damaged' if one.is_damage else 'forged'}, {found}"] += 1
+        fates[f"{one.kind}, {found}"] += 1
         number += 1
         if number % 500 == 0:
-            say({"fates": fates, "next": number})
+            say({"fates": fates, "next": number, "cost": asdict(judge.cost)})
             fates.clear()
     progress[:] = PROGRESS.pack(number, number)
-    say({"fates": fates, "next": number})
+    say({"fates": fates, "next": number, "cost": asdict(judge.cost)})
 
 
 def _warm_up(known: list[Specimen], folder: Path) -> None:
@@ -220,8 +188,9 @@ def _warm_up(known: list[Specimen], folder: Path) -> None:
     path = folder / "specimen.orfeon"
     for one in known:
         path.write_bytes(one.data)
-        said = ask(read_model(path), one.rows)
-        assert said == "asked", (one.name, said)
+        for memory_map in (False, True):
+            said = ask(read_model(path, memory_map=memory_map), one.rows)
+            assert said == "asked", (one.name, said)
 
 
 def _limit_memory() -> None:
@@ -236,6 +205,7 @@ def main() -> None:
     for name in ("seed", "first", "last"):
         parser.add_argument(name, type=int)
     parser.add_argument("until", type=float)
+    parser.add_argument("family")
     run(Task(**vars(parser.parse_args())))
 
 

@@ -29,6 +29,8 @@ class Opened(NamedTuple):
 
     content: dict[str, Any]
     arrays: list[bytes]
+    #: Estimators of other packages, as skops wrote them.
+    foreign: list[bytes]
 
 
 def opened(data: bytes) -> Opened:
@@ -38,7 +40,12 @@ def opened(data: bytes) -> Opened:
             archive.read(f"arrays/{at:05d}.npy")[len(_header(shape)) :]
             for at, shape in enumerate(content["arrays"])
         ]
-    return Opened(content, arrays)
+        foreign = [archive.read(_foreign(at)) for at in range(len(content["foreign"]))]
+    return Opened(content, arrays, foreign)
+
+
+def _foreign(at: int) -> str:
+    return f"foreign/{at:05d}.skops"
 
 
 def signed(forged: Opened, spoil: Callable[[bytes], bytes] | None = None) -> bytes:
@@ -48,10 +55,13 @@ def signed(forged: Opened, spoil: Callable[[bytes], bytes] | None = None) -> byt
     if isinstance(shapes, list) and all(isinstance(shape, list) for shape in shapes):
         pairs = zip(shapes, forged.arrays, strict=False)
         content["arrays"] = [[*one[:3], sha256(held).hexdigest()] for one, held in pairs]
+    if forged.foreign:
+        content["foreign"] = [sha256(held).hexdigest() for held in forged.foreign]
     parts = [Part(NAME.encode(), signed_document(content, spoil))]
     for at, held in enumerate(forged.arrays):
         shape = shapes[at] if isinstance(shapes, list) and at < len(shapes) else None
         parts.append(Part(b"arrays/%05d.npy" % at, _header(shape) + held))
+    parts += [Part(_foreign(at).encode(), held) for at, held in enumerate(forged.foreign)]
     return zipped(parts)
 
 
