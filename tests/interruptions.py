@@ -187,6 +187,8 @@ def interrupt_one(name: str, n_signals: int, seed: int) -> Counter[str]:
     """Interrupt one call again and again."""
     rng = np.random.default_rng(seed)
     counts: Counter[str] = Counter()
+    # Programs that a shell runs in the background begin with Ctrl-C ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         call, expected, seconds = long_enough(calls()[name])
