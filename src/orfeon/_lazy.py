@@ -11,35 +11,7 @@ from typing import Any
 def lazy_names(
     package: str, homes: Mapping[str, str], packages: Collection[str] = ()
 ) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package whose public names live in other modules.
-
-    Parameters
-    ----------
-    package : str
-        Its name.
-    homes : mapping of str to str
-        Public names, and the modules that they live in: of orfeon, or of the package itself.
-    packages : collection of str, optional
-        Its public packages and modules. Python makes them attributes only once they are imported.
-
-    Returns
-    -------
-    callable
-        Finds the object of a name.
-
-    Examples
-    --------
-    >>> from orfeon._lazy import lazy_names
-    >>> find = lazy_names("orfeon.combining", {"early_decision": "early"})
-    >>> find("early_decision").__module__
-    'orfeon.combining.early'
-    >>> lazy_names("orfeon", {}, packages=["combining"])("combining").__name__
-    'orfeon.combining'
-    >>> find("late_decision")
-    Traceback (most recent call last):
-    ...
-    AttributeError: module 'orfeon.combining' has no attribute 'late_decision'
-    """
+    """The ``__getattr__`` of a package whose public names live in other modules."""
 
     def find(name: str) -> Any:
         if name in packages:
@@ -58,22 +30,5 @@ def if_installed(needed: str, names: Collection[str]) -> Collection[str]:
 
     Whoever goes over all the names of a module gets these too; without the package that would
     raise.
-
-    Parameters
-    ----------
-    needed : str
-        The module that they import.
-    names : collection of str
-        The names.
-
-    Returns
-    -------
-    collection of str
-
-    Examples
-    --------
-    >>> from orfeon._lazy import if_installed
-    >>> if_installed("numpy", ["a"]), if_installed("no_such_module", ["a"])
-    (['a'], ())
     """
     return names if importlib.util.find_spec(needed) is not None else ()

@@ -19,30 +19,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column of numbers.
-
-    Parameters
-    ----------
-    label : str
-        What to call the column in an error message.
-    values : ndarray of shape (n_rows,)
-        Booleans, integers or floats; NaN where missing.
-    missing : ndarray of shape (n_rows,), optional
-        Which values are missing, for integers that have no NaN.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.columns import NumberColumn
-    >>> column = NumberColumn("Attribute 'x0'", np.array([7, 0, 5]), np.array([False, True, False]))
-    >>> column.numbers()
-    array([ 7., nan,  5.])
-    >>> codes, values = column.coded()
-    >>> values
-    [0, 5, 7]
-    >>> codes
-    array([ 2, -1,  1])
-    """
+    """A column of numbers."""
 
     label: str
     values: npt.NDArray[Any]
@@ -79,24 +56,7 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """A column of categories, stored as positions in a list of distinct values.
-
-    Parameters
-    ----------
-    label : str
-        What to call the column in an error message.
-    codes : ndarray of shape (n_rows,)
-        Position of each value in ``values``, -1 where missing.
-    values : list
-        Strings, numbers or booleans. Some may not occur; NaN is a missing value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.columns import CodedColumn
-    >>> CodedColumn("Attribute 'x0'", np.array([0, 1, -1]), [2.5, True]).numbers()
-    array([2.5, 1. , nan])
-    """
+    """A column of categories, stored as positions in a list of distinct values."""
 
     label: str
     codes: npt.NDArray[np.integer[Any]]
@@ -134,26 +94,7 @@ Column = NumberColumn | CodedColumn
 
 
 def read_array(values: npt.NDArray[Any], label: str) -> Column:
-    """Read a column of a NumPy array.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,)
-        The column, of any type.
-    label : str
-        What to call it in an error message.
-
-    Returns
-    -------
-    NumberColumn or CodedColumn
-        The column read.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> read_array(np.array(["b", "a", "b"]), "Attribute 'x0'").values
-    ['b', 'a']
-    """
+    """Read a column of a NumPy array."""
     kind = values.dtype.kind
     if kind in "biuf":
         return NumberColumn(label, values)
@@ -163,25 +104,7 @@ def read_array(values: npt.NDArray[Any], label: str) -> Column:
 
 
 def read_objects(items: list[Any], label: str) -> Column:
-    """Read a column of Python objects: numbers when all of them are, otherwise categories.
-
-    Parameters
-    ----------
-    items : list
-        Strings, numbers and booleans; ``None``, NaN and pandas' NA are missing values.
-    label : str
-        What to call the column in an error message.
-
-    Returns
-    -------
-    NumberColumn or CodedColumn
-        The column read.
-
-    Examples
-    --------
-    >>> read_objects([1, None, 2.5], "Attribute 'x0'").numbers()
-    array([1. , nan, 2.5])
-    """
+    """Read a column of Python objects: numbers when all of them are, otherwise categories."""
     types = set(map(type, items)) - {type(None)}
     for kind in types:
         if issubclass(kind, complex | np.complexfloating):
@@ -267,27 +190,7 @@ def _object_error(kind: type, label: str) -> TypeError:
 def dtype_error(
     label: str, dtype: Any, *, complex_numbers: bool = False, dates: bool = False
 ) -> ValueError | TypeError:
-    """Make the error of a column that is neither numbers nor categories.
-
-    Parameters
-    ----------
-    label : str
-        What to call the column.
-    dtype : object
-        Its type.
-    complex_numbers, dates : bool, default=False
-        Whether the type is of this sort, which asks for its own message.
-
-    Returns
-    -------
-    ValueError or TypeError
-        To be raised.
-
-    Examples
-    --------
-    >>> print(dtype_error("Attribute 'photo'", "binary"))
-    Attribute 'photo' has dtype binary; numbers, strings and booleans are allowed.
-    """
+    """Make the error of a column that is neither numbers nor categories."""
     if complex_numbers:
         return ValueError(f"Complex data not supported: {label} has dtype {dtype}.")
     if dates:
@@ -299,24 +202,7 @@ def dtype_error(
 
 
 def infinity_error(where: str) -> ValueError:
-    """Make the error of an infinite value.
-
-    Parameters
-    ----------
-    where : str
-        Where it was found.
-
-    Returns
-    -------
-    ValueError
-        To be raised.
-
-    Examples
-    --------
-    >>> print(infinity_error("Attribute 'x2'"))
-    Input X contains infinity or a value too large for dtype('float64') in Attribute 'x2'. Finite
-    numbers and NaN (missing) are allowed.
-    """
+    """Make the error of an infinite value."""
     return ValueError(
         f"Input X contains infinity or a value too large for dtype('float64') in {where}. Finite "
         "numbers and NaN (missing) are allowed."

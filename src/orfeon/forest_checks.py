@@ -10,13 +10,7 @@ from orfeon.schema import MAX_CATEGORIES
 
 
 def check_forest(forest: Forest) -> None:
-    """Raise ValueError when anything is out of bounds or inconsistent, with the place.
-
-    Parameters
-    ----------
-    forest : Forest
-        The forest to check.
-    """
+    """Raise ValueError when anything is out of bounds or inconsistent, with the place."""
     _check_lengths(forest)
     _check_values(forest)
     _check_projections(forest)

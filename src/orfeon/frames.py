@@ -20,28 +20,7 @@ Reader = Callable[[Any, str], Column]
 
 
 def read_table(X: Any) -> tuple[list[Column], Names]:
-    """Read all columns of a table.
-
-    Parameters
-    ----------
-    X : array or data frame of shape (n_rows, n_attributes)
-        NumPy array, list of rows, pandas or polars data frame, pyarrow table, or any object with
-        the Arrow stream or the data frame interchange interface.
-
-    Returns
-    -------
-    columns : list of NumberColumn or CodedColumn
-        The columns.
-    names : tuple of str or None
-        Their names, when they are strings.
-
-    Examples
-    --------
-    >>> from orfeon.frames import read_table
-    >>> columns, names = read_table([[1, "a"], [2, "b"], [3, None]])
-    >>> [column.is_categorical for column in columns]
-    [False, True]
-    """
+    """Read all columns of a table."""
     columns, found, n_rows, read = _open(X)
     check_shape((n_rows, len(columns)))
     names = _names(found)
@@ -49,65 +28,17 @@ def read_table(X: Any) -> tuple[list[Column], Names]:
 
 
 def label(attribute: int, names: Names) -> str:
-    """Name an attribute for an error message.
-
-    Parameters
-    ----------
-    attribute : int
-        Its position.
-    names : tuple of str or None
-        The names of all attributes, if they have any.
-
-    Returns
-    -------
-    str
-        It with its name, which is x0, x1... where it has none.
-
-    Examples
-    --------
-    >>> label(1, ("age", "sex")), label(1, None)
-    ("Attribute 'sex'", "Attribute 'x1'")
-    """
+    """Name an attribute for an error message."""
     return f"Attribute {(default_name(attribute) if names is None else names[attribute])!r}"
 
 
 def default_name(attribute: int) -> str:
-    """Name an attribute that has no name.
-
-    Parameters
-    ----------
-    attribute : int
-        Its position, from 0.
-
-    Returns
-    -------
-    str
-        The name that messages, rules, pictures and exported models have for it.
-
-    Examples
-    --------
-    >>> default_name(14)
-    'x14'
-    """
+    """Name an attribute that has no name."""
     return f"x{attribute}"
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
-    """Refuse what is not a table, and a table without rows or without attributes.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        The shape of ``X``.
-
-    Examples
-    --------
-    >>> check_shape((3, 2))
-    >>> check_shape((0, 2))
-    Traceback (most recent call last):
-    ...
-    ValueError: X has 0 sample(s) (shape=(0, 2)) while a minimum of 1 is required.
-    """
+    """Refuse what is not a table, and a table without rows or without attributes."""
     if len(shape) != 2:
         raise ValueError(
             f"X must be a table of shape (n_rows, n_attributes); its shape is {shape}. Reshape "

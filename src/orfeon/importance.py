@@ -12,23 +12,7 @@ from orfeon.pruning import node_impurities
 def impurity_importances(
     forest: Forest, criterion: str, tree_weights: npt.NDArray[np.float64] | None = None
 ) -> npt.NDArray[np.float64]:
-    """Mean impurity decrease due to each attribute, averaged over the trees.
-
-    Parameters
-    ----------
-    forest : Forest
-        Any forest.
-    criterion : {"gini", "entropy", "variance"}
-        The impurity it was grown with.
-    tree_weights : ndarray of shape (n_trees,), optional
-        Weights of the trees in the average; equal by default.
-
-    Returns
-    -------
-    ndarray of shape (n_attributes,)
-        Shares that sum to one, or zeros when no tree has a split. The decrease of a linear
-        combination is shared among its attributes in proportion to their absolute weights.
-    """
+    """Mean impurity decrease due to each attribute, averaged over the trees."""
     weighted = forest.weights() * node_impurities(forest, criterion)
     inner = np.flatnonzero(forest.n_children > 0)
     parent = forest.parents()

@@ -60,18 +60,7 @@ class FromEach(ABC):
         """What each member says."""
 
     def count_votes(self, X: Any) -> npt.NDArray[np.int64]:
-        """How many members vote for each class.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Vote counts.
-        """
+        """How many members vote for each class."""
         votes = self.votes(X)
         counts = np.zeros((votes.shape[1], self.n_classes), np.int64)
         for one in votes:
@@ -79,18 +68,7 @@ class FromEach(ABC):
         return counts
 
     def mean_supports(self, X: Any) -> Floats:
-        """Supports averaged over the members.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_outputs)
-            Mean class shares, or the mean prediction.
-        """
+        """Supports averaged over the members."""
         said = self.supports(X)
         total = np.zeros(said.shape[1:])
         for one in said:  # in this order: a row alone then has the same bits as among others
@@ -100,27 +78,7 @@ class FromEach(ABC):
 
 @dataclass(frozen=True)
 class EstimatorMembers(FromEach):
-    """Fitted estimators of any kind.
-
-    Parameters
-    ----------
-    estimators : sequence of estimators
-        Classifiers fitted to class codes, or regressors.
-    n_classes : int
-        Number of classes, 0 in regression.
-    attributes : sequence of ndarray, optional
-        Columns that each of them was trained on; all by default.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from orfeon.members import EstimatorMembers
-    >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
-    >>> members = EstimatorMembers([GaussianNB().fit(X, y)], n_classes=2)
-    >>> members.votes(X)
-    array([[0, 0, 1, 1]], dtype=int32)
-    """
+    """Fitted estimators of any kind."""
 
     estimators: Sequence[Any]
     n_classes: int
@@ -137,34 +95,12 @@ class EstimatorMembers(FromEach):
         return _safe_indexing(X, self.attributes[member], axis=1)
 
     def votes(self, X: Any) -> Codes:
-        """Class code that each member votes for.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_attributes)
-            Rows, as the estimators take them.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Class codes.
-        """
+        """Class code that each member votes for."""
         said = [e.predict(self._columns(t, X)) for t, e in enumerate(self.estimators)]
         return np.asarray(said, dtype=np.int32)
 
     def supports(self, X: Any) -> Floats:
-        """What each member says: class probabilities, its vote if it has none, or its prediction.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_attributes)
-            Rows, as the estimators take them.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows, n_outputs)
-            Supports.
-        """
+        """Each member's class probabilities, its vote if it has none, or its prediction."""
         said = [self._support(t, X) for t in range(len(self))]
         return np.asarray(said)
 
@@ -175,36 +111,14 @@ class EstimatorMembers(FromEach):
         return class_supports(estimator, X, np.arange(self.n_classes))
 
     def subset(self, chosen: Sequence[int] | npt.NDArray[np.integer[Any]]) -> EstimatorMembers:
-        """Some of the members.
-
-        Parameters
-        ----------
-        chosen : sequence of int, or mask
-            Which.
-
-        Returns
-        -------
-        EstimatorMembers
-            These, in the order given.
-        """
+        """Some of the members."""
         index = np.arange(len(self))[np.asarray(chosen)]
         attributes = None if self.attributes is None else [self.attributes[t] for t in index]
         return EstimatorMembers([self.estimators[t] for t in index], self.n_classes, attributes)
 
     @staticmethod
     def concatenate(parts: Sequence[EstimatorMembers]) -> EstimatorMembers:
-        """The members of several, in order.
-
-        Parameters
-        ----------
-        parts : sequence of EstimatorMembers
-            Members of the same problem.
-
-        Returns
-        -------
-        EstimatorMembers
-            All of them.
-        """
+        """The members of several, in order."""
         estimators = [e for part in parts for e in part.estimators]
         attributes = None
         if parts[0].attributes is not None:
@@ -214,24 +128,7 @@ class EstimatorMembers(FromEach):
 
 @dataclass(frozen=True)
 class CommitteeMembers(FromEach):
-    """Committees of trees; each committee votes first and then has one vote.
-
-    Parameters
-    ----------
-    committees : sequence of Forest
-        The committees.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import CARTClassifier
-    >>> from orfeon.members import CommitteeMembers
-    >>> X = np.array([[0.0], [1.0], [2.0]])
-    >>> forest = CARTClassifier().fit(X, [0, 0, 1]).forest_
-    >>> CommitteeMembers([forest, forest]).votes(X)
-    array([[0, 0, 1],
-           [0, 0, 1]], dtype=int32)
-    """
+    """Committees of trees; each committee votes first and then has one vote."""
 
     committees: Sequence[Forest]
 
@@ -244,95 +141,26 @@ class CommitteeMembers(FromEach):
         return len(self.committees)
 
     def votes(self, X: Floats) -> Codes:
-        """Class that each committee decides for.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_attributes)
-            Encoded rows.
-
-        Returns
-        -------
-        ndarray of shape (n_committees, n_rows)
-            Class codes; a tie within a committee takes the first class.
-        """
+        """Class that each committee decides for."""
         return np.asarray([c.predict(X) for c in self.committees], dtype=np.int32)
 
     def supports(self, X: Floats) -> Floats:
-        """Share of each committee's trees that vote for each class.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_attributes)
-            Encoded rows.
-
-        Returns
-        -------
-        ndarray of shape (n_committees, n_rows, n_classes)
-            Vote shares.
-        """
+        """Share of each committee's trees that vote for each class."""
         return np.asarray([c.count_votes(X) / len(c) for c in self.committees])
 
     def subset(self, chosen: Sequence[int] | npt.NDArray[np.integer[Any]]) -> CommitteeMembers:
-        """Some of the committees.
-
-        Parameters
-        ----------
-        chosen : sequence of int, or mask
-            Which.
-
-        Returns
-        -------
-        CommitteeMembers
-            These, in the order given.
-        """
+        """Some of the committees."""
         index = np.arange(len(self))[np.asarray(chosen)]
         return CommitteeMembers([self.committees[c] for c in index])
 
     @staticmethod
     def concatenate(parts: Sequence[CommitteeMembers]) -> CommitteeMembers:
-        """The committees of several, in order.
-
-        Parameters
-        ----------
-        parts : sequence of CommitteeMembers
-            Committees of the same problem.
-
-        Returns
-        -------
-        CommitteeMembers
-            All of them.
-        """
+        """The committees of several, in order."""
         return CommitteeMembers([c for part in parts for c in part.committees])
 
 
 def class_supports(estimator: Any, X: Any, classes: npt.NDArray[Any]) -> Floats:
-    """How much a fitted classifier supports each class: its probabilities, or else its vote.
-
-    Parameters
-    ----------
-    estimator : classifier
-        Fitted; it may have seen some of the classes only.
-    X : array of shape (n_rows, n_attributes)
-        Rows, as it takes them.
-    classes : ndarray of shape (n_classes,)
-        All the classes, sorted.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes)
-        Supports, 0 for classes that it does not know.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from orfeon.members import class_supports
-    >>> bayes = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "c", "c"])
-    >>> class_supports(bayes, [[0.5], [4.5]], np.array(["a", "b", "c"])).round(1)
-    array([[1., 0., 0.],
-           [0., 0., 1.]])
-    """
+    """How much a fitted classifier supports each class: its probabilities, or else its vote."""
     who = type(estimator).__name__
     if not hasattr(estimator, "predict_proba"):
         votes = np.asarray(estimator.predict(X))
@@ -347,38 +175,12 @@ def class_supports(estimator: Any, X: Any, classes: npt.NDArray[Any]) -> Floats:
 
 
 def concatenate(parts: Sequence[Any]) -> Any:
-    """Members of several parts in one, whatever they are.
-
-    Parameters
-    ----------
-    parts : sequence of members of one kind
-        In order; at least one.
-
-    Returns
-    -------
-    Members
-        All of them.
-    """
+    """Members of several parts in one, whatever they are."""
     return parts[0] if len(parts) == 1 else type(parts[0]).concatenate(parts)
 
 
 class LazyView(Sequence[Any]):
-    """A sequence whose items are made when they are asked for.
-
-    Parameters
-    ----------
-    length : int
-        How many there are.
-    make : callable
-        Makes the item of an index.
-
-    Examples
-    --------
-    >>> from orfeon.members import LazyView
-    >>> squares = LazyView(10, lambda i: i * i)
-    >>> squares[3], squares[-1], squares[2:4], len(squares)
-    (9, 81, [4, 9], 10)
-    """
+    """A sequence whose items are made when they are asked for."""
 
     def __init__(self, length: int, make: Callable[[int], Any]) -> None:
         self._length = length

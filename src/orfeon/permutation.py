@@ -26,28 +26,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PermutationImportances:
-    """What the shuffling of each attribute costs.
-
-    Parameters
-    ----------
-    mean : ndarray of shape (n_attributes,)
-        Mean increase of the error over the trees that have out-of-bag examples; NaN if none has.
-    standard_error : ndarray of shape (n_attributes,)
-        Standard error of that mean; NaN with fewer than two such trees.
-    per_tree : ndarray of shape (n_trees, n_attributes)
-        Increase of each tree's error; NaN for a tree without out-of-bag examples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import CARTRegressor
-    >>> from orfeon.permutation import oob_permutation_importances
-    >>> X, y = np.array([[0.0], [1.0]]), np.array([2.0, 5.0])
-    >>> tree = CARTRegressor().fit(X, y).forest_
-    >>> everything = np.ones((1, 2), dtype=bool)
-    >>> oob_permutation_importances(tree, X, y, everything, random_state=2)
-    PermutationImportances(mean=array([9.]), standard_error=array([nan]), per_tree=array([[9.]]))
-    """
+    """What the shuffling of each attribute costs."""
 
     mean: Floats
     standard_error: Floats
@@ -66,51 +45,10 @@ def oob_permutation_importances(
 ) -> PermutationImportances:
     """Increase of the out-of-bag error of the trees when an attribute is permuted.
 
-    Parameters
-    ----------
-    forest : Forest
-        Any forest.
-    X : ndarray of shape (n_rows, n_attributes)
-        Encoded rows. Missing values and categories are permuted like any value.
-    y : ndarray of shape (n_rows,)
-        Class codes, or targets in regression.
-    out_of_bag : ndarray of bool of shape (n_trees, n_rows)
-        For each tree, the rows it was not grown from.
-    weights : ndarray of shape (n_rows,), optional
-        Weights of the rows' errors; a row of weight 0 is left out.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of the permutations. Each tree has a seed of its own, so the first trees of a
-        larger forest keep their results.
-    n_repeats : int, default=1
-        Permutations of each attribute in each tree, averaged.
-
-    Returns
-    -------
-    PermutationImportances
-        The increase of the share of errors, or of the mean squared error in regression. An
-        attribute that a tree does not use costs it nothing.
-
     Notes
     -----
     Within a tree the attributes share their permutations: each importance is then the same
     whatever else the tree uses, and differences between attributes are less noisy.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import Table
-    >>> from orfeon.growth import grow_forest
-    >>> from orfeon.permutation import oob_permutation_importances
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.random((200, 3))
-    >>> y = (X[:, 1] > 0.5).astype(np.int64)
-    >>> counts = rng.multinomial(200, np.full(200, 1 / 200), size=25)
-    >>> forest = grow_forest(
-    ...     Table(X), y, n_classes=2, seeds=np.arange(25, dtype=np.uint64), weights=counts
-    ... )
-    >>> importances = oob_permutation_importances(forest, X, y, counts == 0, random_state=0)
-    >>> importances.mean.round(1)
-    array([0. , 0.5, 0. ])
     """
     y, out_of_bag = np.asarray(y), np.asarray(out_of_bag)
     w = _checked(forest, X, y, out_of_bag, weights, n_repeats)
@@ -167,26 +105,7 @@ def _error_of(tree: Forest, y: npt.NDArray[Any], weights: Floats) -> Callable[[F
 
 
 def attributes_used(forest: Forest) -> list[npt.NDArray[np.int64]]:
-    """The attributes that each tree tests, alone or in a linear combination.
-
-    Parameters
-    ----------
-    forest : Forest
-        Trees.
-
-    Returns
-    -------
-    list of ndarray
-        Indices of attributes, in ascending order.
-
-    Examples
-    --------
-    >>> from orfeon import CARTClassifier
-    >>> from orfeon.permutation import attributes_used
-    >>> tree = CARTClassifier().fit([[0.0, 5.0], [0.0, 6.0], [0.0, 7.0]], [0, 0, 1])
-    >>> attributes_used(tree.forest_)
-    [array([1])]
-    """
+    """The attributes that each tree tests, alone or in a linear combination."""
     start, terms, _ = forest.projections
     used = []
     for begin, end in zip(forest.tree_start[:-1], forest.tree_start[1:], strict=True):

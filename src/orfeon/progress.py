@@ -45,29 +45,6 @@ class ProgressBar:
 
     It may be updated from any thread. A stream that cannot be written to silences it: no fit
     fails for its bar.
-
-    Parameters
-    ----------
-    total : int
-        How many members there will be, at most.
-    verbose : int or bool, default=1
-        0 shows nothing.
-    label : str, default=""
-        What is being done, at the start of the line.
-    file : text stream, optional
-        Where to write; standard error by default.
-    clock : callable, default=time.perf_counter
-        Gives the time in seconds.
-
-    Examples
-    --------
-    >>> import sys
-    >>> from orfeon.progress import ProgressBar
-    >>> with ProgressBar(20, label="Bagging", file=sys.stdout) as bar:
-    ...     bar.update(8)
-    ...     bar.update(12)
-    Bagging  8/20 [########------------]  40%  .../s  0:00 left
-    Bagging  20/20 [####################] 100%  .../s  in 0:00
     """
 
     def __init__(
@@ -105,13 +82,7 @@ class ProgressBar:
         self.close()
 
     def update(self, n: int = 1) -> None:
-        """Count members that are done.
-
-        Parameters
-        ----------
-        n : int, default=1
-            How many more.
-        """
+        """Count members that are done."""
         if n < 0:
             raise ValueError(f"n={n} is not allowed: members cannot be undone.")
         with self._lock:
@@ -180,21 +151,6 @@ class Progress:
     """What a fit tells of its progress; made by :func:`report_progress`.
 
     It may be updated from any thread of the process that fits.
-
-    Parameters
-    ----------
-    bar : ProgressBar, optional
-        The bar to drive.
-    callbacks : object, optional
-        The callbacks to call.
-
-    Examples
-    --------
-    >>> from orfeon.progress import Progress
-    >>> progress = Progress()
-    >>> progress.update(3)
-    >>> progress.stop_requested
-    False
     """
 
     def __init__(self, bar: ProgressBar | None = None, callbacks: _Callbacks | None = None) -> None:
@@ -202,34 +158,14 @@ class Progress:
         self._callbacks = callbacks
 
     def update(self, n: int = 1, fitted: Callable[[], Mapping[str, Any]] | None = None) -> None:
-        """Say that more members are done.
-
-        Parameters
-        ----------
-        n : int, default=1
-            How many more.
-        fitted : callable, optional
-            Gives the attributes that make a copy of the estimator able to predict as if fit ended
-            here. It is called only if a callback wants such a copy.
-        """
+        """Say that more members are done."""
         if self._callbacks is not None:
             self._callbacks.update(n, fitted)
         if self._bar is not None:
             self._bar.update(n)
 
     def update_and_ask(self, n: int = 1) -> bool:
-        """Say that more members are done, and ask whether these are enough.
-
-        Parameters
-        ----------
-        n : int, default=1
-            How many more.
-
-        Returns
-        -------
-        bool
-            Whether a callback asked to train no more members.
-        """
+        """Say that more members are done, and ask whether these are enough."""
         self.update(n)
         return self.stop_requested
 
@@ -296,39 +232,7 @@ def report_progress(
     y: Any = None,
     sample_weight: Any = None,
 ) -> Iterator[Progress]:
-    """Tell of the progress of a fit: to the callbacks of the estimator, and on a bar.
-
-    Parameters
-    ----------
-    estimator : estimator
-        What is being fitted. Its callbacks are heard when its class is a :class:`CallbackSupport`.
-    total : int
-        How many members will be trained, at most.
-    verbose : int or bool, default=0
-        Whether there is a bar.
-    X, y, sample_weight : array-like, optional
-        The training data as given by the user, for callbacks that want it.
-
-    Yields
-    ------
-    Progress
-        To be updated after each block of members. All that makes the estimator fitted is to be
-        set within the context, for callbacks may use the estimator when it ends.
-
-    Examples
-    --------
-    >>> from sklearn.base import BaseEstimator
-    >>> from orfeon.progress import CallbackSupport, report_progress
-    >>> class Committee(CallbackSupport, BaseEstimator):
-    ...     def fit(self, X, y, sample_weight=None):
-    ...         with report_progress(self, 100, X=X, y=y, sample_weight=sample_weight) as progress:
-    ...             for _ in range(4):
-    ...                 progress.update(25)
-    ...             self.n_members_ = 100
-    ...         return self
-    >>> Committee().fit([[0.0]], [1]).n_members_
-    100
-    """
+    """Tell of the progress of a fit: to the callbacks of the estimator, and on a bar."""
     bar = None
     if verbose:
         bar = ProgressBar(total, verbose=verbose, label=type(estimator).__name__)

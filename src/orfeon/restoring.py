@@ -23,32 +23,7 @@ def transactional(fit: MethodT) -> MethodT:
 
 @contextmanager
 def restored_on_failure(estimator: Any) -> Iterator[dict[str, Any]]:
-    """Give an estimator back as it was when what it is given is refused, or a fit interrupted.
-
-    Parameters
-    ----------
-    estimator : estimator
-        What is about to be fitted. Its attributes are put back, not what they hold: a fit makes
-        new arrays and does not write into those there are.
-
-    Yields
-    ------
-    dict
-        The attributes as they were.
-
-    Examples
-    --------
-    >>> from orfeon import StumpClassifier
-    >>> from orfeon.restoring import restored_on_failure
-    >>> stump = StumpClassifier().fit([[0.0], [1.0]], ["no", "yes"])
-    >>> try:
-    ...     with restored_on_failure(stump):
-    ...         stump.classes_ = None
-    ...         raise ValueError("refused")
-    ... except ValueError:
-    ...     print(stump.classes_)
-    ['no' 'yes']
-    """
+    """Give an estimator back as it was when what it is given is refused, or a fit interrupted."""
     before = dict(estimator.__dict__)
     try:
         yield before

@@ -12,66 +12,20 @@ RuleT = TypeVar("RuleT")
 
 @dataclass(frozen=True)
 class RuleNames(Generic[RuleT]):
-    """Names of rules, which are dataclasses whose fields are their options.
-
-    Parameters
-    ----------
-    package : str
-        Where their modules are.
-    homes : mapping of str to (str, str)
-        Module and class of each name; modules are imported when a rule is asked for.
-
-    Examples
-    --------
-    >>> from orfeon.combining import CombiningRule
-    >>> from orfeon.rule_names import RuleNames
-    >>> names = RuleNames("orfeon.combining", {"trimmed_mean": ("supports", "TrimmedMean")})
-    >>> names.rule("trimmed_mean", CombiningRule, {"share": 0.2})
-    TrimmedMean(share=0.2)
-    >>> names.rule("trimmed_mean", CombiningRule, {"floor": 0.2})
-    Traceback (most recent call last):
-    ...
-    TypeError: rule='trimmed_mean' has no option 'floor'; its options: share.
-    """
+    """Names of rules, which are dataclasses whose fields are their options."""
 
     package: str
     homes: Mapping[str, tuple[str, str]]
 
     def kind(self, name: str) -> type[RuleT]:
-        """The class of a name.
-
-        Parameters
-        ----------
-        name : str
-            A name that is known.
-
-        Returns
-        -------
-        type
-            The class.
-        """
+        """The class of a name."""
         module, attribute = self.homes[name]
         home = importlib.import_module(f"{self.package}.{module}")
         found: type[RuleT] = getattr(home, attribute)
         return found
 
     def rule(self, rule: str | RuleT, base: type[Any], options: Mapping[str, Any]) -> RuleT:
-        """The rule of a name.
-
-        Parameters
-        ----------
-        rule : str or rule
-            A name, or a rule, which is returned as it is.
-        base : type
-            What rules are instances of.
-        options : mapping
-            Options of the rule.
-
-        Returns
-        -------
-        rule
-            The rule with its options.
-        """
+        """The rule of a name."""
         if not isinstance(rule, str) and isinstance(rule, base):
             if options:
                 raise ValueError(

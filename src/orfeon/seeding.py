@@ -32,46 +32,13 @@ class Purpose(IntEnum):
 
 
 def branch(sequence: np.random.SeedSequence, *keys: int) -> np.random.SeedSequence:
-    """A root of its own for one member or purpose, whoever asks for it and whenever.
-
-    Parameters
-    ----------
-    sequence : numpy.random.SeedSequence
-        The root of the whole.
-    *keys : int
-        A member, or a :class:`Purpose` and what belongs to it.
-
-    Returns
-    -------
-    numpy.random.SeedSequence
-        The branch.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.seeding import Purpose, branch
-    >>> root = np.random.SeedSequence(0)
-    >>> branch(branch(root, Purpose.ORDERING), 2).spawn_key
-    (4294967291, 2)
-    """
+    """A root of its own for one member or purpose, whoever asks for it and whenever."""
     key = (*sequence.spawn_key, *(int(one) for one in keys))
     return np.random.SeedSequence(sequence.entropy, spawn_key=key)
 
 
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
-    """The root of all randomness of one fit.
-
-    Parameters
-    ----------
-    random_state : int, Generator, RandomState, SeedSequence or None
-        An integer gives the same sequence each time; a Generator or RandomState is drawn from; a
-        sequence is the root itself.
-
-    Returns
-    -------
-    numpy.random.SeedSequence
-        To spawn from.
-    """
+    """The root of all randomness of one fit."""
     if random_state is None:
         return np.random.SeedSequence()
     if isinstance(random_state, np.random.SeedSequence):
@@ -88,20 +55,7 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
 
 
 def tree_seeds(sequence: np.random.SeedSequence, n_trees: int) -> npt.NDArray[np.uint64]:
-    """Seeds of the first ``n_trees`` trees; a longer request begins with the same ones.
-
-    Parameters
-    ----------
-    sequence : numpy.random.SeedSequence
-        The root.
-    n_trees : int
-        How many.
-
-    Returns
-    -------
-    ndarray of uint64 of shape (n_trees,)
-        The seeds.
-    """
+    """Seeds of the first ``n_trees`` trees; a longer request begins with the same ones."""
     return np.random.Generator(np.random.PCG64(sequence)).integers(
         0, 2**64 - 1, size=n_trees, dtype=np.uint64
     )

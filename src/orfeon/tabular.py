@@ -47,32 +47,7 @@ _MOST_COPIES = 100_000_000
 
 @dataclass(frozen=True)
 class TrainingData:
-    """A training set, read and encoded.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_attributes)
-        Encoded rows of positive weight.
-    y : ndarray of shape (n_rows,)
-        Class codes or targets.
-    weights : ndarray of shape (n_rows,)
-        Their sample weights.
-    class_factors : ndarray of shape (n_classes,) or None
-        What ``class_weight`` multiplies the weights of each class by.
-    n_examples : float
-        How many examples they stand for: the sum of sample weights that are whole numbers, else
-        the number of rows.
-    rows : ndarray of shape (n_rows,)
-        Which of the rows given these are.
-    n_given : int
-        How many rows were given, those of weight 0 among them.
-    n_classes : int
-        Number of classes, 0 in regression.
-    schema : Schema
-        What the attributes are.
-    seeds : numpy.random.SeedSequence
-        Source of all randomness.
-    """
+    """A training set, read and encoded."""
 
     X: Floats
     y: npt.NDArray[Any]
@@ -236,28 +211,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats:
 
 
 def normal_weights(weights: Floats) -> Floats:
-    """Weights whose products and sums neither overflow nor underflow.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Weights that are not negative, of finite sum.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Counts as they are. Other weights are relative: equal ones become 1, and very small or large
-        ones get another unit, a power of two. A positive weight stays positive.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.tabular import normal_weights
-    >>> normal_weights(np.array([2.0, 0.0, 1.0])), normal_weights(np.array([1e-300, 1e-300]))
-    (array([2., 0., 1.]), array([1., 1.]))
-    >>> normal_weights(np.array([3 * 2.0**-900, 2.0**-900]))
-    array([1.5, 0.5])
-    """
+    """Weights whose products and sums neither overflow nor underflow."""
     largest, present = float(weights.max(initial=0.0)), weights > 0
     is_large = float(weights.sum()) >= _RELATIVE
     if largest == 0 or (are_counts(weights) and not is_large):
@@ -273,50 +227,12 @@ def normal_weights(weights: Floats) -> Floats:
 
 
 def n_examples(weights: Floats) -> float:
-    """How many examples some weights stand for: whole numbers count copies, others count as one.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Weights.
-
-    Returns
-    -------
-    float
-        Number of examples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.tabular import n_examples
-    >>> n_examples(np.array([2.0, 3.0])), n_examples(np.array([0.5, 3.0]))
-    (5.0, 2.0)
-    """
+    """How many examples some weights stand for: whole numbers count copies, others count as one."""
     return float(weights.sum()) if are_counts(weights) else float(len(weights))
 
 
 def relative_weights(weights: Floats) -> Floats:
-    """Weights whose unit does not matter: whole numbers count copies, others are 1 on average.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Weights.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Weights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.tabular import relative_weights
-    >>> relative_weights(np.array([2.0, 1.0])), relative_weights(np.array([0.5, 1.5]))
-    (array([2., 1.]), array([0.5, 1.5]))
-    >>> relative_weights(np.array([0.25, 0.25]))
-    array([1., 1.])
-    """
+    """Weights whose unit does not matter: whole numbers count copies, others are 1 on average."""
     if are_counts(weights):
         return weights
     if (weights == weights[0]).all():
@@ -325,41 +241,12 @@ def relative_weights(weights: Floats) -> Floats:
 
 
 def are_counts(weights: Floats) -> bool:
-    """Whether all weights are whole numbers, and so count copies.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Weights.
-
-    Returns
-    -------
-    bool
-        Whether they are.
-    """
+    """Whether all weights are whole numbers, and so count copies."""
     return np.array_equal(weights, np.rint(weights))
 
 
 def rows_with_copies(weights: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Rows, each as often as its weight counts it.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Weights that are counts.
-
-    Returns
-    -------
-    ndarray of int of shape (n_copies,)
-        Indices of rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.tabular import rows_with_copies
-    >>> rows_with_copies(np.array([2.0, 0.0, 1.0]))
-    array([0, 0, 2])
-    """
+    """Rows, each as often as its weight counts it."""
     n_copies = weights.sum()
     if n_copies > _MOST_COPIES:
         raise ValueError(
@@ -372,44 +259,14 @@ def rows_with_copies(weights: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 def fractions_error(
     who: str, instead: str = "or another estimator", name: str = "sample_weight"
 ) -> ValueError:
-    """Make the error of weights that are no counts, for an estimator that takes copies only.
-
-    Parameters
-    ----------
-    who : str
-        What the estimator is called.
-    instead : str, default="or another estimator"
-        What may be given in place of weights that are whole numbers.
-    name : str, default="sample_weight"
-        The argument that has the fractions.
-
-    Returns
-    -------
-    ValueError
-        To be raised.
-
-    Examples
-    --------
-    >>> from orfeon.tabular import fractions_error
-    >>> print(fractions_error("KNeighborsClassifier"))
-    sample_weight has fractions, and KNeighborsClassifier takes no weights; give whole numbers, or
-    another estimator.
-    """
+    """Make the error of weights that are no counts, for an estimator that takes copies only."""
     return ValueError(
         f"{name} has fractions, and {who} takes no weights; give whole numbers, {instead}."
     )
 
 
 def check_length(y: npt.NDArray[Any], n_rows: int) -> None:
-    """Refuse a target of another length than the table.
-
-    Parameters
-    ----------
-    y : ndarray
-        The target.
-    n_rows : int
-        Rows of the table.
-    """
+    """Refuse a target of another length than the table."""
     if len(y) != n_rows:
         raise ValueError(
             f"y has {len(y)} values and X has {n_rows} rows; one value for each row is expected."
@@ -539,31 +396,7 @@ def class_codes(
     whose: str = "y has the class",
     why: str = "is not among classes=",
 ) -> npt.NDArray[np.int64]:
-    """The class of each example, as an index into known classes.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows,)
-        Classes of the examples.
-    classes : ndarray of shape (n_classes,)
-        The classes that there are, sorted.
-    whose : str, default="y has the class"
-        How the error begins that names a class which is not among them.
-    why : str, default="is not among classes="
-        What it says of that class, before it lists those that there are.
-
-    Returns
-    -------
-    ndarray of int of shape (n_rows,)
-        Codes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.tabular import class_codes
-    >>> class_codes(np.array(["b", "a"]), np.array(["a", "b", "c"]))
-    array([1, 0])
-    """
+    """The class of each example, as an index into known classes."""
     codes, strange = np.zeros(len(y), np.int64), np.ones(len(y), bool)
     # Strings and numbers have no common order, so they are not looked for among each other.
     if len(y) and isinstance(y[0], str) == isinstance(classes[0], str):
@@ -580,32 +413,7 @@ def class_factors(
     codes: npt.NDArray[np.integer[Any]],
     weights: Floats,
 ) -> Floats:
-    """What the weights of each class are multiplied by.
-
-    Parameters
-    ----------
-    class_weight : dict or "balanced"
-        A factor for each class, or such factors that all classes weigh the same.
-    classes : ndarray of shape (n_classes,)
-        The classes.
-    codes : ndarray of shape (n_rows,)
-        Class of each example, as an index into ``classes``.
-    weights : ndarray of shape (n_rows,)
-        Sample weights.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-        Factors, in steps that the engine's fixed-point weights hold: two copies of an example then
-        weigh exactly twice as much as one. Classes without examples have 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.tabular import class_factors
-    >>> class_factors("balanced", np.array(["a", "b"]), np.array([0, 0, 0, 1]), np.ones(4)).round(3)
-    array([0.667, 2.   ])
-    """
+    """What the weights of each class are multiplied by."""
     share = np.bincount(codes, weights=weights, minlength=len(classes))
     present = share > 0
     factors = np.zeros(len(classes))

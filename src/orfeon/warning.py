@@ -17,20 +17,6 @@ class AdvisedWarning(UserWarning):
 
     They are apart because not everyone can do it: who reads the report of a study cannot set the
     parameters of an estimator.
-
-    Parameters
-    ----------
-    finding : str
-        What was found, a sentence.
-    advice : str
-        What to do about it where estimators are made, a sentence.
-
-    Examples
-    --------
-    >>> from orfeon.warning import AdvisedWarning
-    >>> said = AdvisedWarning("The tree is deep.", "Give a smaller max_depth.")
-    >>> str(said), said.finding
-    ('The tree is deep. Give a smaller max_depth.', 'The tree is deep.')
     """
 
     def __init__(self, finding: str, advice: str) -> None:
@@ -43,25 +29,7 @@ class AdvisedWarning(UserWarning):
 
 
 def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
-    """Warn at the first frame outside the library.
-
-    Parameters
-    ----------
-    message : str or Warning
-        What to say.
-    category : type of Warning, default=UserWarning
-        Its kind; a ``Warning`` has its own.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from orfeon.warning import warn_user
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warn_user("mind the gap")
-    >>> str(caught[0].message)
-    'mind the gap'
-    """
+    """Warn at the first frame outside the library."""
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None:
         if frame.f_globals.get("__name__", "").split(".")[0] not in _INNER:
@@ -76,15 +44,6 @@ def expect_renewed_workers() -> None:
     It ends workers that have grown by 300 MB, as compiled kernels make them, and starts others. It
     warns of that in the thread that hands out the results: where warnings are errors, the thread
     ends, and whoever waits for a result waits for ever.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from orfeon.warning import expect_renewed_workers
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error")
-    ...     expect_renewed_workers()
-    ...     warnings.warn("A worker stopped while some jobs were given to the executor.")
     """
     known = ("ignore", re.compile(_RENEWED, re.IGNORECASE), UserWarning, None, 0)
     if known not in warnings.filters:  # another entry would have all others forget what they told

@@ -22,34 +22,6 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     the place of the file when the block ends; when the block fails, it is deleted. Links are
     followed. The file keeps its permissions; a new one has those of any new file. Devices and pipes
     cannot be replaced: they are written to as it goes.
-
-    Parameters
-    ----------
-    path : path-like
-        The file. Its folder must exist.
-
-    Yields
-    ------
-    binary file
-        Open for writing, and for reading what was written.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from orfeon.writing import atomic_write
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "figures.txt"
-    ...     _ = path.write_text("old")
-    ...     with atomic_write(path) as file:
-    ...         _ = file.write(b"new")
-    ...         until_then = path.read_text()
-    ...     until_then, path.read_text()
-    ('old', 'new')
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file() and not target.is_dir():

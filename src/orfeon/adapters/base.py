@@ -18,28 +18,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class NoSayError(TypeError):
-    """Members have no say of their own, so that they cannot be asked one by one.
-
-    Parameters
-    ----------
-    message : str
-        What is refused to those who want to choose among the members.
-    name : str
-        The ensemble.
-    reason : str
-        Why, in words that go with any purpose.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import GradientBoostingClassifier
-    >>> from orfeon.adapters import adapt
-    >>> from orfeon.adapters.base import NoSayError
-    >>> try:
-    ...     adapt(GradientBoostingClassifier())
-    ... except NoSayError as error:
-    ...     print(error.reason)
-    its trees do not vote, each corrects the sum of all before it
-    """
+    """Members have no say of their own, so that they cannot be asked one by one."""
 
     def __init__(self, message: str, name: str, reason: str) -> None:
         super().__init__(message)
@@ -50,20 +29,7 @@ class NoSayError(TypeError):
 
 
 class NoOutOfBagError(ValueError):
-    """There are no examples that members were not trained on, or it is not known which.
-
-    Parameters
-    ----------
-    what : str
-        What is not there, and why.
-
-    Examples
-    --------
-    >>> from orfeon.adapters.base import NoOutOfBagError
-    >>> print(NoOutOfBagError("a list of estimators has no out-of-bag examples"))
-    a list of estimators has no out-of-bag examples. Use on="examples", with the training set or
-    with examples set aside.
-    """
+    """There are no examples that members were not trained on, or it is not known which."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -271,28 +237,7 @@ class FittedEnsemble(ABC):
 
 
 def one_output(said: Any, member: int, estimator: Any) -> npt.NDArray[Any]:
-    """Predictions of one member, one for each row; refuses several outputs.
-
-    Parameters
-    ----------
-    said : array
-        What it predicts.
-    member : int
-        Which member, for the message.
-    estimator : estimator
-        The member itself, for the message.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The predictions.
-
-    Examples
-    --------
-    >>> from orfeon.adapters.base import one_output
-    >>> one_output([[1.0], [2.0]], 0, None)
-    array([1., 2.])
-    """
+    """Predictions of one member, one for each row; refuses several outputs."""
     found = np.asarray(said)
     if found.ndim == 2 and found.shape[1] == 1:
         return found[:, 0]
@@ -307,51 +252,12 @@ def one_output(said: Any, member: int, estimator: Any) -> npt.NDArray[Any]:
 def member_codes(
     labels: npt.NDArray[Any], classes: npt.NDArray[Any], member: int
 ) -> npt.NDArray[np.int32]:
-    """What a member predicts, as indices into the classes.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        What it predicts.
-    classes : ndarray of shape (n_classes,)
-        The classes, sorted.
-    member : int
-        Which member, for the message.
-
-    Returns
-    -------
-    ndarray of int32 of shape (n_rows,)
-        The codes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.adapters.base import member_codes
-    >>> member_codes(np.array(["b", "a"]), np.array(["a", "b", "c"]), 0)
-    array([1, 0], dtype=int32)
-    """
+    """What a member predicts, as indices into the classes."""
     return class_codes(labels, classes, f"member {member} predicts").astype(np.int32)
 
 
 def unless_equal(weights: Any) -> Floats | None:
-    """Weights of members, or None when all are the same.
-
-    Parameters
-    ----------
-    weights : array of shape (n_members,) or None
-        Weights.
-
-    Returns
-    -------
-    ndarray of shape (n_members,) or None
-        The same.
-
-    Examples
-    --------
-    >>> from orfeon.adapters.base import unless_equal
-    >>> unless_equal([1, 1]), unless_equal([1, 2])
-    (None, array([1., 2.]))
-    """
+    """Weights of members, or None when all are the same."""
     if weights is None:
         return None
     found = np.asarray(weights, dtype=np.float64)
@@ -359,27 +265,7 @@ def unless_equal(weights: Any) -> Floats | None:
 
 
 def check_training_set(X: Any, y: Any, n_rows: int, name: str) -> None:
-    """Refuse examples that cannot be the training set, for they are more or fewer.
-
-    Parameters
-    ----------
-    X : array or data frame of shape (n_rows, n_attributes)
-        The examples.
-    y : array of shape (n_rows,) or None
-        Their classes or targets.
-    n_rows : int
-        How many there were in training.
-    name : str
-        The ensemble, for the message.
-
-    Examples
-    --------
-    >>> from orfeon.adapters.base import check_training_set
-    >>> check_training_set([[0.0]], [1], 2, "BaggingClassifier")
-    Traceback (most recent call last):
-    ...
-    ValueError: X has 1 rows and the training set of this BaggingClassifier had 2: ...
-    """
+    """Refuse examples that cannot be the training set, for they are more or fewer."""
     for what, values in (("X", X), ("y", y)):
         if values is not None and _num_samples(values) != n_rows:
             raise ValueError(

@@ -13,24 +13,7 @@ from orfeon.ensembles.warm_start import CHOSEN
 
 @dataclass(frozen=True, eq=False)
 class OwnBoostedEnsemble(OwnEnsemble):
-    """A fitted boosted ensemble of ours, whose members have unequal votes.
-
-    Parameters
-    ----------
-    ensemble : BoostedEnsemble
-        The ensemble; it decides by a vote.
-
-    Examples
-    --------
-    >>> from orfeon import AdaBoostClassifier
-    >>> from orfeon.adapters.boosted import OwnBoostedEnsemble
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0]
-    >>> boosted = AdaBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
-    >>> OwnBoostedEnsemble(boosted).member_weights.round(2)
-    array([0.55, 0.8 , 0.69])
-    >>> OwnBoostedEnsemble(boosted).subset([2, 0]).member_weights_.round(2)
-    array([0.69, 0.55])
-    """
+    """A fitted boosted ensemble of ours, whose members have unequal votes."""
 
     @property
     def member_weights(self) -> Floats | None:

@@ -25,49 +25,14 @@ from orfeon.members import class_supports
 
 @dataclass(frozen=True, eq=False)
 class FittedEstimators(FittedEnsemble):
-    """Fitted estimators of any kind, all classifiers or all regressors.
-
-    Parameters
-    ----------
-    ensemble : list, tuple or other sequence
-        Fitted estimators, or (name, estimator).
-    estimators : sequence of estimators
-        The estimators in it.
-    known : ndarray or None
-        All classes that any of them knows, sorted; None in regression.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from orfeon.adapters.estimators import FittedEstimators
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
-    >>> bayes, tree = GaussianNB().fit(X, y), DecisionTreeClassifier().fit(X, y)
-    >>> members = FittedEstimators.of([("bayes", bayes), ("tree", tree)])
-    >>> members.answers(X)
-    array([[0, 0, 1, 1],
-           [0, 0, 1, 1]], dtype=int32)
-    >>> members.subset([1])
-    [('tree', DecisionTreeClassifier())]
-    """
+    """Fitted estimators of any kind, all classifiers or all regressors."""
 
     estimators: Sequence[Any]
     known: npt.NDArray[Any] | None
 
     @classmethod
     def of(cls, given: Sequence[Any]) -> FittedEstimators:
-        """Check some estimators and find their classes.
-
-        Parameters
-        ----------
-        given : list, tuple or other sequence
-            Fitted estimators, or (name, estimator).
-
-        Returns
-        -------
-        FittedEstimators
-            Them.
-        """
+        """Check some estimators and find their classes."""
         if len(given) == 0:
             raise ValueError("the list of estimators is empty; give at least one fitted estimator.")
         named = all(_is_named(item) for item in given)
@@ -94,18 +59,7 @@ class FittedEstimators(FittedEnsemble):
         return self.known
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
-        """What each estimator predicts.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows, as all of them take them.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Class codes, or predictions.
-        """
+        """What each estimator predicts."""
         said = [one_output(e.predict(X), t, e) for t, e in enumerate(self.estimators)]
         if self.known is None:
             return np.asarray(said, dtype=np.float64)
@@ -116,18 +70,7 @@ class FittedEstimators(FittedEnsemble):
         return np.stack([class_supports(e, X, self.known) for e in self.estimators])
 
     def part(self, first: int, last: int) -> Self:
-        """Estimators that follow each other, to be asked alone: the classes stay those of all.
-
-        Parameters
-        ----------
-        first, last : int
-            The first of them, and the one after the last.
-
-        Returns
-        -------
-        FittedEstimators
-            These estimators.
-        """
+        """Estimators that follow each other, to be asked alone: the classes stay those of all."""
         return replace(super().part(first, last), estimators=self.estimators[first:last])
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:

@@ -15,22 +15,7 @@ from orfeon.members import CommitteeMembers
 
 @dataclass(frozen=True, eq=False)
 class BareMembers(FittedEnsemble):
-    """Members without the ensemble that they come from.
-
-    Parameters
-    ----------
-    ensemble : Members
-        A forest, committees, or other members; labels are class codes.
-
-    Examples
-    --------
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.adapters import adapt
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
-    >>> forest = BaggingClassifier(n_estimators=10, random_state=0).fit(X, y).forest_
-    >>> len(adapt(forest).subset([8, 3]))
-    2
-    """
+    """Members without the ensemble that they come from."""
 
     @property
     def n_members(self) -> int:
@@ -43,18 +28,7 @@ class BareMembers(FittedEnsemble):
         return np.arange(self.ensemble.n_classes) if self.ensemble.n_classes else None
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
-        """What each member says.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_attributes)
-            Rows as the members take them; trees want encoded numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Class codes, or predictions.
-        """
+        """What each member says."""
         if self.classes is None:
             return self._supports(X)[:, :, 0]
         return np.asarray(self.ensemble.votes(self._rows(X)))

@@ -23,22 +23,7 @@ from orfeon.seeding import Purpose, branch
 
 @dataclass(frozen=True, eq=False)
 class OwnEnsemble(FittedEnsemble):
-    """A fitted ensemble of ours.
-
-    Parameters
-    ----------
-    ensemble : IndependentEnsemble
-        The ensemble; committees are members as a whole.
-
-    Examples
-    --------
-    >>> from orfeon import BaggingRegressor
-    >>> from orfeon.adapters.own import OwnEnsemble
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 4.0, 9.0]
-    >>> bag = BaggingRegressor(n_estimators=10, random_state=0).fit(X, y)
-    >>> OwnEnsemble(bag).subset([8, 3])
-    BaggingRegressor(n_estimators=2, random_state=0)
-    """
+    """A fitted ensemble of ours."""
 
     @property
     def n_members(self) -> int:
@@ -56,18 +41,7 @@ class OwnEnsemble(FittedEnsemble):
         return getattr(self.ensemble, "_simple_rule", "") == "soft"
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
-        """What each member says.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Class codes, or predictions.
-        """
+        """What each member says."""
         ask = self.ensemble.predictions if self.classes is None else self.ensemble.votes
         return np.asarray(ask(X))
 
@@ -103,27 +77,7 @@ class OwnEnsemble(FittedEnsemble):
 
 
 def copies(rows: Any, y: npt.NDArray[Any]) -> Integers:
-    """A number for each example that its copies share.
-
-    Parameters
-    ----------
-    rows : array, sparse matrix or data frame of shape (n_rows, n_attributes)
-        Rows; missing values are equal to each other.
-    y : ndarray of shape (n_rows,)
-        Class codes or targets, in numbers.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Numbers from 0 on.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.adapters.own import copies
-    >>> copies(np.array([["a", None], ["b", 1.5], ["a", None]], dtype=object), np.zeros(3))
-    array([0, 1, 0])
-    """
+    """A number for each example that its copies share."""
     if isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf":
         return np.unique(hash_rows(rows, y), return_inverse=True)[1]
     if issparse(rows):

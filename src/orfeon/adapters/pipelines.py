@@ -13,26 +13,7 @@ from orfeon.adapters.base import FittedEnsemble, Floats, Integers, Mask
 
 @dataclass(frozen=True, eq=False)
 class EnsembleInPipeline(FittedEnsemble):
-    """A fitted pipeline whose last step is an ensemble.
-
-    Parameters
-    ----------
-    ensemble : sklearn.pipeline.Pipeline
-        The pipeline.
-    last : FittedEnsemble
-        Its last step.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.adapters import adapt
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
-    >>> pipeline = make_pipeline(StandardScaler(), BaggingClassifier(random_state=0)).fit(X, y)
-    >>> adapt(pipeline).subset([4, 2])[-1]
-    BaggingClassifier(n_estimators=2, random_state=0)
-    """
+    """A fitted pipeline whose last step is an ensemble."""
 
     last: FittedEnsemble
 
@@ -57,51 +38,18 @@ class EnsembleInPipeline(FittedEnsemble):
         return self.last.averages_supports
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
-        """What each member says of rows that went through the steps before.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows, as the pipeline takes them.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Class codes, or predictions.
-        """
+        """What each member says of rows that went through the steps before."""
         return self.last.answers(self.transform(X))
 
     def _supports(self, X: Any) -> Floats:
         return self.last._supports(self.transform(X))
 
     def transform(self, X: Any) -> Any:
-        """Rows as the steps before hand them to the ensemble.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows, as the pipeline takes them.
-
-        Returns
-        -------
-        array, sparse matrix or data frame of shape (n_rows, n_columns)
-            The same, as the ensemble takes them.
-        """
+        """Rows as the steps before hand them to the ensemble."""
         return self.ensemble[:-1].transform(X) if len(self.ensemble.steps) > 1 else X
 
     def part(self, first: int, last: int) -> Self:
-        """Members that follow each other, to be asked alone: the classes stay those of all.
-
-        Parameters
-        ----------
-        first, last : int
-            The first of them, and the one after the last.
-
-        Returns
-        -------
-        EnsembleInPipeline
-            These members.
-        """
+        """Members that follow each other, to be asked alone: the classes stay those of all."""
         return replace(super().part(first, last), last=self.last.part(first, last))
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:

@@ -181,23 +181,7 @@ def _counted(drawn: Integers, sample_weight: Any) -> Iterator[Integers]:
 
 @dataclass(frozen=True, eq=False)
 class ForestOfScikitLearn(_Resampled):
-    """A fitted forest of scikit-learn.
-
-    Parameters
-    ----------
-    ensemble : RandomForest*, ExtraTrees*
-        The forest, of one output.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import ExtraTreesRegressor
-    >>> from orfeon.adapters.scikit_learn import ForestOfScikitLearn
-    >>> forest = ExtraTreesRegressor(3, random_state=0).fit([[0.0], [1.0]], [0.0, 2.0])
-    >>> ForestOfScikitLearn(forest).answers([[0.0], [1.0]])
-    array([[0., 2.],
-           [0., 2.],
-           [0., 2.]])
-    """
+    """A fitted forest of scikit-learn."""
 
     def __post_init__(self) -> None:
         if self.ensemble.n_outputs_ > 1:
@@ -207,18 +191,7 @@ class ForestOfScikitLearn(_Resampled):
             )
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
-        """What each tree says: the class of most weight in the leaf, or its mean.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Class codes, or predictions.
-        """
+        """What each tree says: the class of most weight in the leaf, or its mean."""
         leaves = self.ensemble.apply(X)
         answers = np.empty(leaves.T.shape, np.float64 if self.classes is None else np.int32)
         for answer, leaf, tree in zip(answers, leaves.T, self.ensemble.estimators_, strict=True):
@@ -259,35 +232,10 @@ class ForestOfScikitLearn(_Resampled):
 
 @dataclass(frozen=True, eq=False)
 class BaggingOfScikitLearn(_Resampled):
-    """A fitted bagging ensemble of scikit-learn.
-
-    Parameters
-    ----------
-    ensemble : BaggingClassifier or BaggingRegressor of scikit-learn
-        The ensemble.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import BaggingClassifier
-    >>> from orfeon.adapters.scikit_learn import BaggingOfScikitLearn
-    >>> bag = BaggingClassifier(random_state=0).fit([[0.0], [1.0], [2.0]], ["a", "a", "b"])
-    >>> BaggingOfScikitLearn(bag).out_of_bag([[0.0], [1.0], [2.0]], None).shape
-    (10, 3)
-    """
+    """A fitted bagging ensemble of scikit-learn."""
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
-        """What each member says.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Class codes, or predictions.
-        """
+        """What each member says."""
         return self._coded(self._ask_each(_predict, X))
 
     def _supports(self, X: Any) -> Floats:
@@ -348,22 +296,7 @@ def _predict(estimator: Any, X: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class AdaBoostOfScikitLearn(_ScikitLearn):
-    """A fitted AdaBoost classifier of scikit-learn, whose members have unequal votes.
-
-    Parameters
-    ----------
-    ensemble : AdaBoostClassifier of scikit-learn
-        The ensemble.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import AdaBoostClassifier
-    >>> from orfeon.adapters.scikit_learn import AdaBoostOfScikitLearn
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0]
-    >>> boosted = AdaBoostClassifier(n_estimators=2, random_state=0).fit(X, y)
-    >>> AdaBoostOfScikitLearn(boosted).member_weights.round(2)
-    array([1.1 , 1.61])
-    """
+    """A fitted AdaBoost classifier of scikit-learn, whose members have unequal votes."""
 
     @property
     def member_weights(self) -> Floats | None:
@@ -372,18 +305,7 @@ class AdaBoostOfScikitLearn(_ScikitLearn):
         return unless_equal(self.ensemble.estimator_weights_[: self.n_members])
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
-        """What each member says.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Class codes.
-        """
+        """What each member says."""
         rows = self._rows(X)
         said = [e.predict(rows) for e in self.ensemble.estimators_]
         classes = self.ensemble.classes_
@@ -410,25 +332,7 @@ class AdaBoostOfScikitLearn(_ScikitLearn):
 
 @dataclass(frozen=True, eq=False)
 class VotingOfScikitLearn(_ScikitLearn):
-    """A fitted voting ensemble of scikit-learn, without the estimators that were dropped.
-
-    Parameters
-    ----------
-    ensemble : VotingClassifier or VotingRegressor of scikit-learn
-        The ensemble.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyRegressor
-    >>> from sklearn.ensemble import VotingRegressor
-    >>> from sklearn.linear_model import LinearRegression
-    >>> from orfeon.adapters.scikit_learn import VotingOfScikitLearn
-    >>> given = [("line", LinearRegression()), ("mean", DummyRegressor())]
-    >>> voting = VotingRegressor(given, weights=[2, 1]).fit([[0.0], [1.0]], [0.0, 2.0])
-    >>> VotingOfScikitLearn(voting).answers([[1.0]])
-    array([[2.],
-           [1.]])
-    """
+    """A fitted voting ensemble of scikit-learn, without the estimators that were dropped."""
 
     def __post_init__(self) -> None:
         fitted = [n for n, e in self.ensemble.named_estimators_.items() if e != "drop"]
@@ -462,18 +366,7 @@ class VotingOfScikitLearn(_ScikitLearn):
         return getattr(self.ensemble, "voting", "") == "soft"
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
-        """What each member says.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows, as the members take them.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Class codes, or predictions.
-        """
+        """What each member says."""
         return self._coded([e.predict(X) for e in self.ensemble.estimators_])
 
     def _supports(self, X: Any) -> Floats:
@@ -516,25 +409,7 @@ _ADAPTERS: list[tuple[tuple[type, ...], type[_ScikitLearn]]] = [
 
 
 def adapt_scikit_learn(ensemble: Any) -> FittedEnsemble | None:
-    """A fitted ensemble of scikit-learn, whose members can be asked one by one.
-
-    Parameters
-    ----------
-    ensemble : object
-        Anything.
-
-    Returns
-    -------
-    FittedEnsemble or None
-        None when it is no ensemble of scikit-learn.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import BaggingClassifier
-    >>> from orfeon.adapters.scikit_learn import adapt_scikit_learn
-    >>> adapt_scikit_learn(BaggingClassifier(n_estimators=5).fit([[0.0], [1.0]], [0, 1])).n_members
-    5
-    """
+    """A fitted ensemble of scikit-learn, whose members can be asked one by one."""
     for kinds, (reason, instead) in _REFUSED.items():
         if isinstance(ensemble, kinds):
             name = type(ensemble).__name__

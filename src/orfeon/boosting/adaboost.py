@@ -39,39 +39,7 @@ TINY = 1e-200
 
 
 class AdaBoostScheme(Scheme):
-    """The two formulas of AdaBoost and AdaBoost.M1.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Class codes.
-    weights : ndarray of shape (n_rows,)
-        Weights of the first round, on any scale.
-    n_classes : int
-        Number of classes.
-    on_failure : {"stop", "restart", "bootstrap"}, default="stop"
-        What follows on a member that errs on half of the weight, or on none of it.
-    min_weight : float, default=0.0
-        Weights, which sum to 1, do not fall below this.
-    algorithm : {"m1", "samme"}, default="m1"
-        Whether members must err on less than half of the weight, or on less than chance.
-
-    Examples
-    --------
-    A member that errs on one of four examples has a vote of half of ln 3; then half of the weight
-    is on what it got wrong:
-
-    >>> import numpy as np
-    >>> from orfeon.boosting.adaboost import AdaBoostScheme
-    >>> scheme = AdaBoostScheme(np.array([0, 1, 1, 1]), np.ones(4), 2)
-    >>> said = np.array([1, 1, 1, 1])
-    >>> judgement = scheme.judge(said)
-    >>> judgement.error, round(judgement.vote, 4)
-    (0.25, 0.5493)
-    >>> scheme.reweigh(said, judgement, np.random.default_rng(0))
-    >>> scheme.weights.round(4)
-    array([0.5   , 0.1667, 0.1667, 0.1667])
-    """
+    """The two formulas of AdaBoost and AdaBoost.M1."""
 
     def __init__(
         self,
@@ -109,18 +77,7 @@ class AdaBoostScheme(Scheme):
         return 1.0 / (self.n_classes - 1) if self.algorithm == "samme" else 1.0
 
     def judge(self, said: npt.NDArray[Any]) -> Judgement:
-        """Weighted error, and a vote of half of the logarithm of the odds of being right.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Class codes.
-
-        Returns
-        -------
-        Judgement
-            Not kept at an error of chance or more.
-        """
+        """Weighted error, and a vote of half of the logarithm of the odds of being right."""
         error = float(np.where(said != self._labels, self._weights, 0.0).sum())
         ends = self.on_failure == "stop"
         if error == 0:  # weights never underflow
@@ -143,15 +100,6 @@ class AdaBoostScheme(Scheme):
 
         With two classes, and in M1, wrong ones are so divided by twice the error and right ones by
         twice the rest: the member errs on exactly half of the new weight.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Class codes.
-        judgement : Judgement
-            The member's.
-        rng : numpy.random.Generator
-            For the bootstrap sample that may follow on a failure.
         """
         error = judgement.error
         if not judgement.keep or error == 0:

@@ -29,30 +29,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class M2Scheme(Scheme):
-    """The two formulas of AdaBoost.M2.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Class codes.
-    weights : ndarray of shape (n_rows,)
-        Weights of the examples, on any scale.
-    n_classes : int
-        Number of classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.adaboost_m2 import M2Scheme
-    >>> scheme = M2Scheme(np.array([0, 1, 2]), np.ones(3), 3)
-    >>> said = np.array([[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.4, 0.4, 0.2]])
-    >>> judgement = scheme.judge(said)
-    >>> round(judgement.error, 4), round(judgement.vote, 4)
-    (0.4, 0.4055)
-    >>> scheme.reweigh(said, judgement, np.random.default_rng(0))
-    >>> scheme.weights.round(3)
-    array([0.32 , 0.32 , 0.361])
-    """
+    """The two formulas of AdaBoost.M2."""
 
     hears: ClassVar[Hears] = "supports"
 
@@ -73,18 +50,7 @@ class M2Scheme(Scheme):
         return self.mislabels.labels
 
     def judge(self, said: npt.NDArray[Any]) -> Judgement:
-        """Pseudo-loss, and a vote of log(1 / beta) for beta = e / (1 - e).
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows, n_classes)
-            Plausibility of each class, from 0 to 1.
-
-        Returns
-        -------
-        Judgement
-            Ends the run at a pseudo-loss of 1/2 or more, or of 0.
-        """
+        """Pseudo-loss, and a vote of log(1 / beta) for beta = e / (1 - e)."""
         error = self.mislabels.pseudo_loss(said)
         if error <= 0:  # it outweighs all others, as its infinite vote would
             return Judgement(0.0, float(last_word(self.total_vote, 2 * PERFECT)), ends=True)
@@ -97,17 +63,7 @@ class M2Scheme(Scheme):
     def reweigh(
         self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
     ) -> None:
-        """Multiply the mislabel (i, y) by beta to the power of (1 + h(x, y_i) - h(x, y)) / 2.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows, n_classes)
-            Plausibilities.
-        judgement : Judgement
-            The member's.
-        rng : numpy.random.Generator
-            Not used.
-        """
+        """Multiply the mislabel (i, y) by beta to the power of (1 + h(x, y_i) - h(x, y)) / 2."""
         exponent = 0.5 * (1.0 + self.mislabels.own(said) - said)
         self.mislabels.multiply(np.exp(-judgement.vote * exponent))
 

@@ -73,33 +73,7 @@ def squared_error_bound(errors: npt.ArrayLike, votes: npt.ArrayLike, spread: flo
 
 
 class AdaBoostRScheme(Scheme):
-    """The two formulas of AdaBoost.R.
-
-    Parameters
-    ----------
-    targets : ndarray of shape (n_rows,)
-        Targets, on any scale.
-    weights : ndarray of shape (n_rows,)
-        Sample weights, on any scale.
-    draws : bool, default=False
-        Whether members are trained on samples, so that the next may differ from the last.
-
-    Examples
-    --------
-    The questions between targets and predictions are a tenth of the whole; once the others are
-    divided by nine they are half of it.
-
-    >>> import numpy as np
-    >>> from orfeon.boosting.adaboost_r import AdaBoostRScheme
-    >>> scheme = AdaBoostRScheme(np.array([0.0, 5.0, 10.0]), np.ones(3))
-    >>> said = np.array([5.0, 5.0, 10.0])
-    >>> judgement = scheme.judge(said)
-    >>> round(judgement.error, 4), round(judgement.vote, 4)
-    (0.1, 2.1972)
-    >>> scheme.reweigh(said, judgement, np.random.default_rng(0))
-    >>> round(scheme.judge(said).error, 4)
-    0.5
-    """
+    """The two formulas of AdaBoost.R."""
 
     hears: ClassVar[Hears] = "predictions"
 
@@ -121,19 +95,7 @@ class AdaBoostRScheme(Scheme):
         return self._labels
 
     def judge(self, said: npt.NDArray[Any]) -> Judgement:
-        """Weight of the questions answered wrongly, and the logarithm of the odds of the others.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Predictions; those outside the range of the targets count as its ends.
-
-        Returns
-        -------
-        Judgement
-            Not kept at an error of one half, where the run ends unless another sample may tell
-            more; nor above it, where it ends.
-        """
+        """Weight of the questions answered wrongly, and the logarithm of the odds of the others."""
         wrong = self.questions.mass_between(self._points(said))
         error = fsum(wrong.tolist()) / fsum(self.weights.tolist())
         if error == 0:
@@ -147,17 +109,7 @@ class AdaBoostRScheme(Scheme):
     def reweigh(
         self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
     ) -> None:
-        """Multiply the weight of what is answered rightly by beta, the odds of the error.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Predictions.
-        judgement : Judgement
-            The member's.
-        rng : numpy.random.Generator
-            Not used.
-        """
+        """Multiply the weight of what is answered rightly by beta, the odds of the error."""
         self.questions.scale_outside(self._points(said), -judgement.vote)
 
     def _to_unit(self, numbers: Floats) -> Floats:

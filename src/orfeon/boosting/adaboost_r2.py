@@ -31,29 +31,7 @@ Loss = Literal["linear", "square", "exponential"]
 
 
 def scaled_losses(away: Floats, loss: Loss = "linear") -> Floats:
-    """Losses from 0 to 1: of the distance from the target, as a share of the largest.
-
-    Parameters
-    ----------
-    away : ndarray of shape (n_rows,)
-        Distances of predictions from targets.
-    loss : {"linear", "square", "exponential"}, default="linear"
-        The share s itself, its square, or 1 - exp(-s).
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Losses; all 0 if the distances are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.adaboost_r2 import scaled_losses
-    >>> scaled_losses(np.array([0.0, 3.0, 6.0]))
-    array([0. , 0.5, 1. ])
-    >>> scaled_losses(np.array([0.0, 3.0, 6.0]), "exponential").round(3)
-    array([0.   , 0.393, 0.632])
-    """
+    """Losses from 0 to 1: of the distance from the target, as a share of the largest."""
     largest = float(away.max())
     shares = away / largest if largest > 0 else np.zeros(len(away))
     if loss == "linear":
@@ -64,32 +42,7 @@ def scaled_losses(away: Floats, loss: Loss = "linear") -> Floats:
 
 
 class AdaBoostR2Scheme(Scheme):
-    """The two formulas of AdaBoost.R2.
-
-    Parameters
-    ----------
-    targets : ndarray of shape (n_rows,)
-        Targets.
-    weights : ndarray of shape (n_rows,)
-        Sample weights, on any scale.
-    loss : {"linear", "square", "exponential"}, default="linear"
-        What distances from the target cost.
-
-    Examples
-    --------
-    A member that misses one of five examples has a vote of ln 4; then half of the weight is on it:
-
-    >>> import numpy as np
-    >>> from orfeon.boosting.adaboost_r2 import AdaBoostR2Scheme
-    >>> scheme = AdaBoostR2Scheme(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.ones(5))
-    >>> said = np.array([1.0, 2.0, 3.0, 4.0, 9.0])
-    >>> judgement = scheme.judge(said)
-    >>> judgement.error, round(judgement.vote, 4)
-    (0.2, 1.3863)
-    >>> scheme.reweigh(said, judgement, np.random.default_rng(0))
-    >>> scheme.weights / scheme.weights.sum()
-    array([0.125, 0.125, 0.125, 0.125, 0.5  ])
-    """
+    """The two formulas of AdaBoost.R2."""
 
     hears: ClassVar[Hears] = "predictions"
 
@@ -112,18 +65,7 @@ class AdaBoostR2Scheme(Scheme):
         return self._labels
 
     def judge(self, said: npt.NDArray[Any]) -> Judgement:
-        """Weighted average of the losses, and the logarithm of (1 - average) / average.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Predictions.
-
-        Returns
-        -------
-        Judgement
-            Not kept at an average of one half or more.
-        """
+        """Weighted average of the losses, and the logarithm of (1 - average) / average."""
         weights = self.weights
         losses = scaled_losses(distances(said, self._labels), self.loss)
         average = fsum((weights * losses).tolist()) / fsum(weights.tolist())
@@ -138,17 +80,7 @@ class AdaBoostR2Scheme(Scheme):
     def reweigh(
         self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
     ) -> None:
-        """Multiply the weight of an example of loss L by beta to the power of 1 - L.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Predictions.
-        judgement : Judgement
-            The member's.
-        rng : numpy.random.Generator
-            Not used.
-        """
+        """Multiply the weight of an example of loss L by beta to the power of 1 - L."""
         losses = scaled_losses(distances(said, self._labels), self.loss)
         self._log_factors -= judgement.vote * (1.0 - losses)
         self._log_factors -= self._log_factors.max()

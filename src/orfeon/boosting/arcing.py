@@ -25,26 +25,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class ArcX4Scheme(Scheme):
-    """The formulas of arc-x4: equal votes, and weights of 1 + m**4.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Class codes.
-    weights : ndarray of shape (n_rows,)
-        Weights of the first round, on any scale.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.arcing import ArcX4Scheme
-    >>> scheme = ArcX4Scheme(np.array([0, 1, 1]), np.ones(3))
-    >>> said = np.array([1, 1, 1])
-    >>> for _ in range(2):
-    ...     scheme.reweigh(said, scheme.judge(said), np.random.default_rng(0))
-    >>> scheme.weights * 19
-    array([17.,  1.,  1.])
-    """
+    """The formulas of arc-x4: equal votes, and weights of 1 + m**4."""
 
     def __init__(self, labels: npt.NDArray[Any], weights: Floats) -> None:
         self._labels = labels
@@ -63,34 +44,13 @@ class ArcX4Scheme(Scheme):
         return self._labels
 
     def judge(self, said: npt.NDArray[Any]) -> Judgement:
-        """Weighted error, and a vote like that of everyone else.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Class codes.
-
-        Returns
-        -------
-        Judgement
-            Always kept.
-        """
+        """Weighted error, and a vote like that of everyone else."""
         return Judgement(float(self.weights[said != self.labels].sum()), 1.0)
 
     def reweigh(
         self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
     ) -> None:
-        """Count what the member got wrong.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Class codes.
-        judgement : Judgement
-            The member's.
-        rng : numpy.random.Generator
-            Not used.
-        """
+        """Count what the member got wrong."""
         self.n_wrong += said != self.labels
 
 

@@ -350,15 +350,7 @@ class BoostedEnsemble(Ensemble):
 
 
 def warn_that_none_is_set_aside(ensemble: Any, n_examples: int) -> None:
-    """Warn of early stopping that has too few examples to go by.
-
-    Parameters
-    ----------
-    ensemble : BoostedEnsemble or GradientBoosting
-        The booster.
-    n_examples : int
-        How many examples it was given.
-    """
+    """Warn of early stopping that has too few examples to go by."""
     warn_user(
         f"validation_fraction={ensemble.validation_fraction} sets none of the {n_examples} "
         "examples aside, so nothing says when to stop: boosting goes on up to "

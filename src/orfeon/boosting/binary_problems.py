@@ -27,50 +27,12 @@ Codes = npt.NDArray[np.int64]
 
 
 def one_against_rest(n_classes: int) -> Codes:
-    """Code matrix of one problem for each class.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (n_classes, n_classes)
-        1 for the class itself, -1 for the others.
-
-    Examples
-    --------
-    >>> from orfeon.boosting.binary_problems import one_against_rest
-    >>> one_against_rest(2)
-    array([[ 1, -1],
-           [-1,  1]])
-    """
+    """Code matrix of one problem for each class."""
     return 2 * np.eye(n_classes, dtype=np.int64) - 1
 
 
 def all_pairs(n_classes: int) -> Codes:
-    """Code matrix of one problem for each pair of classes.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (n_pairs, n_classes)
-        -1 for the first of the two, 1 for the second, 0 for those that take no part. A single
-        class is a pair with nobody.
-
-    Examples
-    --------
-    >>> from orfeon.boosting.binary_problems import all_pairs
-    >>> all_pairs(3)
-    array([[-1,  1,  0],
-           [-1,  0,  1],
-           [ 0, -1,  1]])
-    """
+    """Code matrix of one problem for each pair of classes."""
     if n_classes < 2:
         return np.ones((1, n_classes), np.int64)
     pairs = list(combinations(range(n_classes), 2))
@@ -82,17 +44,7 @@ def all_pairs(n_classes: int) -> Codes:
 
 @dataclass(frozen=True)
 class ProblemMembers:
-    """Members of which each answers some of the problems, one binary classifier for each.
-
-    Parameters
-    ----------
-    rounds : sequence of Forest or EstimatorMembers
-        The binary classifiers of each member.
-    problems : sequence of ndarray of int
-        Which problem each of them answers.
-    codes : ndarray of shape (n_problems, n_classes)
-        The code matrix.
-    """
+    """Members of which each answers some of the problems, one binary classifier for each."""
 
     rounds: Sequence[Any]
     problems: Sequence[Codes]
@@ -107,70 +59,26 @@ class ProblemMembers:
         return int(self.codes.shape[1])
 
     def outputs(self, X: Any) -> Iterator[npt.NDArray[np.int8]]:
-        """What each member says of each problem.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_attributes)
-            Rows, as the classifiers take them.
-
-        Yields
-        ------
-        ndarray of shape (n_rows, n_problems)
-            -1 or 1; 0 where the member does not answer a problem.
-        """
+        """What each member says of each problem."""
         for classifiers, problems in zip(self.rounds, self.problems, strict=True):
             said = np.zeros((X.shape[0], len(self.codes)), np.int8)
             said[:, problems] = 2 * classifiers.votes(X).T - 1
             yield said
 
     def votes(self, X: Any) -> npt.NDArray[np.int32]:
-        """Class that each member finds most likely.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_attributes)
-            Rows, as the classifiers take them.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Class codes.
-        """
+        """Class that each member finds most likely."""
         said = [np.argmax(one.astype(np.int64) @ self.codes, axis=1) for one in self.outputs(X)]
         return np.asarray(said, dtype=np.int32)
 
     def subset(self, chosen: Any) -> ProblemMembers:
-        """Some of the members.
-
-        Parameters
-        ----------
-        chosen : sequence of int, or mask
-            Which.
-
-        Returns
-        -------
-        ProblemMembers
-            These, in the order given.
-        """
+        """Some of the members."""
         index = np.arange(len(self))[np.asarray(chosen)]
         rounds, problems = [self.rounds[t] for t in index], [self.problems[t] for t in index]
         return ProblemMembers(rounds, problems, self.codes)
 
     @staticmethod
     def concatenate(parts: Sequence[ProblemMembers]) -> ProblemMembers:
-        """The members of several, in order.
-
-        Parameters
-        ----------
-        parts : sequence of ProblemMembers
-            Members of the same problems.
-
-        Returns
-        -------
-        ProblemMembers
-            All of them.
-        """
+        """The members of several, in order."""
         rounds = [r for part in parts for r in part.rounds]
         problems = [p for part in parts for p in part.problems]
         return ProblemMembers(rounds, problems, parts[0].codes)
@@ -185,15 +93,7 @@ class ProblemMembers:
 
 @dataclass(frozen=True)
 class ProblemLearner:
-    """Trains a binary classifier for each problem that still has weight.
-
-    Parameters
-    ----------
-    learner : TreeLearner or EstimatorLearner
-        Trains one of them.
-    codes : ndarray of shape (n_problems, n_classes)
-        The code matrix.
-    """
+    """Trains a binary classifier for each problem that still has weight."""
 
     learner: TreeLearner | EstimatorLearner
     codes: Codes
@@ -201,20 +101,7 @@ class ProblemLearner:
     def train(
         self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator
     ) -> ProblemMembers:
-        """Train a member.
-
-        Parameters
-        ----------
-        weights, labels : ndarray of shape (n_rows, n_problems)
-            Weights and binary labels; a problem without weight is left out.
-        rng : numpy.random.Generator
-            The member's own.
-
-        Returns
-        -------
-        ProblemMembers
-            The member.
-        """
+        """Train a member."""
         open_ones = np.flatnonzero(weights.any(axis=0))
         trained = [
             self._train_one(
@@ -234,49 +121,14 @@ class ProblemLearner:
         )
 
     def hear(self, member: ProblemMembers, what: Hears) -> npt.NDArray[Any]:
-        """What a member says of each problem.
-
-        Parameters
-        ----------
-        member : ProblemMembers
-            The member.
-        what : str
-            Not used.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_problems)
-            -1 or 1; 0 where it does not answer.
-        """
+        """What a member says of each problem."""
         learner = self.learner
         rows = learner.data.X if isinstance(learner, TreeLearner) else learner.X
         return next(member.outputs(rows))
 
 
 class ProblemScheme(Scheme):
-    """The formulas of AdaBoost, for several binary problems side by side.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Class codes.
-    weights : ndarray of shape (n_rows,)
-        Weights of the examples, on any scale.
-    codes : ndarray of shape (n_problems, n_classes)
-        The code matrix.
-    joint : bool
-        Whether problems share one error and one vote, or have their own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.binary_problems import ProblemScheme, one_against_rest
-    >>> scheme = ProblemScheme(np.array([0, 1, 2]), np.ones(3), one_against_rest(3), joint=True)
-    >>> said = np.array([[1, -1, -1], [-1, 1, -1], [1, -1, -1]])
-    >>> judgement = scheme.judge(said)
-    >>> round(judgement.error, 4), judgement.vote.round(4)
-    (0.2222, array([0.6264, 0.6264, 0.6264]))
-    """
+    """The formulas of AdaBoost, for several binary problems side by side."""
 
     def __init__(
         self, labels: npt.NDArray[Any], weights: Floats, codes: Codes, *, joint: bool
@@ -304,19 +156,7 @@ class ProblemScheme(Scheme):
         return np.ones(len(self.open))
 
     def judge(self, said: npt.NDArray[Any]) -> Judgement:
-        """Weighted errors, pooled or problem by problem, and the votes that follow.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows, n_problems)
-            -1 or 1.
-
-        Returns
-        -------
-        Judgement
-            Its error is the mean over the problems that are open; it ends the run when no problem
-            is left open.
-        """
+        """Weighted errors, pooled or problem by problem, and the votes that follow."""
         errors = (self._weights * (said * self.target < 0)).sum(axis=0)
         if self.joint:
             errors = np.full(len(errors), errors.sum())
@@ -335,17 +175,7 @@ class ProblemScheme(Scheme):
     def reweigh(
         self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
     ) -> None:
-        """Multiply by exp(-vote y h), and make the sum 1 again: of all, or of each problem.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows, n_problems)
-            -1 or 1.
-        judgement : Judgement
-            The member's.
-        rng : numpy.random.Generator
-            Not used.
-        """
+        """Multiply by exp(-vote y h), and make the sum 1 again: of all, or of each problem."""
         present = self._weights > 0
         vote = judgement.vote * self.open
         weights = self._weights * np.exp(-vote * said * self.target)
@@ -355,18 +185,7 @@ class ProblemScheme(Scheme):
 
 
 class ProblemTally(Tally):
-    """Weighted sums of what members say of each problem, decoded into classes.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of examples.
-    decoding : ndarray of shape (n_problems, n_classes)
-        What each problem says for each class.
-    bounded : bool
-        Whether outputs F count as tanh F, the difference of the probabilities that they stand for:
-        a problem that is easy, and loud, then does not outvote those that matter.
-    """
+    """Weighted sums of what members say of each problem, decoded into classes."""
 
     def __init__(self, n_rows: int, decoding: Codes, *, bounded: bool) -> None:
         super().__init__(n_rows, decoding.shape[1])
@@ -376,15 +195,7 @@ class ProblemTally(Tally):
         self.total = np.zeros(len(decoding))
 
     def add(self, said: npt.NDArray[Any], vote: Any) -> None:
-        """Add what a member says.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows, n_problems)
-            -1, 1 or 0.
-        vote : ndarray of shape (n_problems,)
-            Its votes.
-        """
+        """Add what a member says."""
         self.outputs += said * vote
         outputs = np.tanh(self.outputs) if self.bounded else self.outputs
         self.sums = outputs @ self.decoding

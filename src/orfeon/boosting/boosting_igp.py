@@ -39,30 +39,7 @@ LEAST_WEIGHT = 1e-8
 
 
 def reweigh_half(weights: Floats, initial: Floats, wrong: npt.NDArray[np.bool_]) -> Floats:
-    """New weights of one half after a tree: half of the weight goes to what it got wrong.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Weights in this half.
-    initial : ndarray of shape (n_rows,)
-        What they were before the first tree.
-    wrong : ndarray of bool of shape (n_rows,)
-        Which examples the tree got wrong.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Divided by 2 e where wrong and by 2 (1 - e) where right, for the error e within the half;
-        the initial ones when e is 0, or 1/2 or more.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.boosting_igp import reweigh_half
-    >>> reweigh_half(np.full(4, 0.25), np.full(4, 0.25), np.array([True, False, False, False]))
-    array([0.5       , 0.16666667, 0.16666667, 0.16666667])
-    """
+    """New weights of one half after a tree: half of the weight goes to what it got wrong."""
     error = float(weights[wrong].sum() / weights.sum())
     if not 0 < error < HALF:
         return initial.copy()
@@ -70,27 +47,7 @@ def reweigh_half(weights: Floats, initial: Floats, wrong: npt.NDArray[np.bool_])
 
 
 class HalvesScheme(Scheme):
-    """Equal votes, and weights that are AdaBoost's within each half.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Class codes.
-    weights : ndarray of shape (n_rows,)
-        Weights of the first round, on any scale.
-    halves : ndarray of shape (n_rows,)
-        The half, 1 or 2, of each example.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.boosting_igp import HalvesScheme
-    >>> scheme = HalvesScheme(np.array([0, 0, 0, 1]), np.ones(4), np.array([1, 1, 1, 2]))
-    >>> said = np.array([0, 0, 1, 1])
-    >>> scheme.reweigh(said, scheme.judge(said), np.random.default_rng(0))
-    >>> scheme.weights
-    array([0.1875, 0.1875, 0.375 , 0.25  ])
-    """
+    """Equal votes, and weights that are AdaBoost's within each half."""
 
     def __init__(
         self, labels: npt.NDArray[Any], weights: Floats, halves: npt.NDArray[np.uint8]
@@ -111,35 +68,14 @@ class HalvesScheme(Scheme):
         return self._labels
 
     def judge(self, said: npt.NDArray[Any]) -> Judgement:
-        """Weighted error over both halves, and a vote like that of everyone else.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Class codes.
-
-        Returns
-        -------
-        Judgement
-            Ends the run at an error of one half or more, or of 0.
-        """
+        """Weighted error over both halves, and a vote like that of everyone else."""
         error = float(self._weights[said != self._labels].sum())
         return Judgement(error, 1.0, keep=error < HALF, ends=error >= HALF or error == 0)
 
     def reweigh(
         self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
     ) -> None:
-        """Reweigh each half on its own.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Class codes.
-        judgement : Judgement
-            The member's.
-        rng : numpy.random.Generator
-            Not used.
-        """
+        """Reweigh each half on its own."""
         wrong = said != self._labels
         weights = self._weights.copy()
         for half in (1, 2):
@@ -152,39 +88,14 @@ class HalvesScheme(Scheme):
 
 @dataclass(frozen=True)
 class Boosting:
-    """Grows the trees of one committee, one after the other.
-
-    Parameters
-    ----------
-    base : IGPTreeClassifier
-        How trees are grown.
-    data : TrainingData
-        The examples.
-    recipe : Recipe
-        Labels, weights and randomness.
-    """
+    """Grows the trees of one committee, one after the other."""
 
     base: IGPTreeClassifier
     data: TrainingData
     recipe: Recipe
 
     def grow(self, committee: int, n_trees: int, grown: Forest | None = None) -> Forest:
-        """Grow a committee.
-
-        Parameters
-        ----------
-        committee : int
-            Which committee, for its randomness.
-        n_trees : int
-            Trees at most; fewer when one errs on half of the weight (it is dropped) or not at all.
-        grown : Forest, optional
-            The first trees of the same committee, if they are there already.
-
-        Returns
-        -------
-        Forest
-            The trees; at least the first one.
-        """
+        """Grow a committee."""
         recipe = self.recipe
         rng = member_generator(recipe.sequence, committee)
         first_seed = draw_seed(rng)

@@ -35,33 +35,11 @@ class ClassLoss(Loss):
 
     @abstractmethod
     def log_probabilities(self, scores: Floats) -> Floats:
-        """Logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows, n_scores)
-            Scores.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Logarithms.
-        """
+        """Logarithms of the class probabilities."""
 
     @abstractmethod
     def probabilities(self, scores: Floats) -> Floats:
-        """Class probabilities.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows, n_scores)
-            Scores.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, which sum to one.
-        """
+        """Class probabilities."""
 
 
 def _log_odds(y: npt.NDArray[Any], weights: Floats) -> float:
@@ -76,14 +54,6 @@ class LogLoss(ClassLoss):
     """Minus the log-likelihood of two classes; the score is the log odds of the second.
 
     A leaf says one Newton step, as Friedman (2001) has it, of at most ``LARGEST_STEP``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.class_losses import LogLoss
-    >>> y, weights = np.array([0, 1, 1, 1]), np.ones(4)
-    >>> LogLoss().start(y, weights).round(3), LogLoss().value(y, np.zeros((1, 4)), weights)
-    (array([1.099]), 0.6931471805599453)
     """
 
     def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
@@ -136,18 +106,6 @@ class MultinomialLoss(ClassLoss):
 
     A leaf says one Newton step with the diagonal of the curvature, as Friedman (2001) has it, of at
     most ``LARGEST_STEP``.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.class_losses import MultinomialLoss
-    >>> MultinomialLoss(3).value(np.array([0, 1, 2]), np.zeros((3, 3)), np.ones(3))
-    1.0986122886681098
     """
 
     n_classes: int
@@ -205,14 +163,6 @@ class ExponentialLoss(ClassLoss):
     A leaf that holds both classes says the exact minimum, half the logarithm of the ratio of their
     exponential weights. A leaf of one class has none: of weight W, in examples, it says
     ``log(1 + 2 W) / 2``, about as if half an example of the other class were there.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.class_losses import ExponentialLoss
-    >>> y, weights = np.array([0, 1, 1, 1]), np.ones(4)
-    >>> ExponentialLoss().start(y, weights).round(3)
-    array([0.549])
     """
 
     def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:

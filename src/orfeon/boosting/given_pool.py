@@ -31,25 +31,7 @@ _BLOCK, _MOST_KEPT = 1 << 22, 1 << 24
 
 @dataclass(frozen=True)
 class Voter:
-    """A classifier of any make that says class codes.
-
-    Parameters
-    ----------
-    classifier : estimator or callable
-        Something with ``predict``, or a function of rows.
-    codes : dict
-        The code of each label that it may say.
-    place : int
-        Where it is in the pool, for messages.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.given_pool import Voter
-    >>> signs = lambda X: np.where(X[:, 0] > 0, "plus", "minus")
-    >>> Voter(signs, {"minus": 0, "plus": 1}, 0).predict(np.array([[3.0], [-1.0]]))
-    array([1, 0], dtype=int32)
-    """
+    """A classifier of any make that says class codes."""
 
     classifier: Any
     codes: dict[Any, int]
@@ -57,24 +39,7 @@ class Voter:
 
     @classmethod
     def of(cls, classifier: Any, classes: npt.NDArray[Any], place: int, said: Any) -> Voter:
-        """Find out whether a classifier says classes or codes of them.
-
-        Parameters
-        ----------
-        classifier : estimator or callable
-            The classifier.
-        classes : ndarray of shape (n_classes,)
-            The classes.
-        place : int
-            Where it is in the pool.
-        said : array of shape (n_rows,)
-            What it says of the training examples.
-
-        Returns
-        -------
-        Voter
-            The same classifier.
-        """
+        """Find out whether a classifier says classes or codes of them."""
         known = getattr(classifier, "classes_", None)
         labels = np.unique(_one_column(said, place) if known is None else np.asarray(known))
         table = {label: k for k, label in enumerate(classes.tolist())}
@@ -89,33 +54,11 @@ class Voter:
         )
 
     def predict(self, X: Any) -> Codes:
-        """The class of each row.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows, as the classifier takes them.
-
-        Returns
-        -------
-        ndarray of int32 of shape (n_rows,)
-            Class codes.
-        """
+        """The class of each row."""
         return self.code(_say(self.classifier, X))
 
     def code(self, said: Any) -> Codes:
-        """Labels as class codes.
-
-        Parameters
-        ----------
-        said : array of shape (n_rows,)
-            What the classifier says.
-
-        Returns
-        -------
-        ndarray of int32 of shape (n_rows,)
-            Class codes.
-        """
+        """Labels as class codes."""
         labels, where = np.unique(_one_column(said, self.place), return_inverse=True)
         for label in labels.tolist():
             if label not in self.codes:
@@ -128,41 +71,13 @@ class Voter:
 
 @dataclass(frozen=True)
 class MemberVoter:
-    """One member of a fitted ensemble, as an ensemble of one.
-
-    Parameters
-    ----------
-    classifier : ensemble
-        An ensemble with this member alone.
-    codes : ndarray of int32
-        The code of each class that the ensemble knows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.boosting.given_pool import MemberVoter
-    >>> bag = BaggingClassifier(n_estimators=1, bootstrap=False).fit([[0.0], [1.0]], ["b", "c"])
-    >>> MemberVoter(bag, np.array([1, 2], np.int32)).predict([[1.0], [0.0]])
-    array([2, 1], dtype=int32)
-    """
+    """One member of a fitted ensemble, as an ensemble of one."""
 
     classifier: Any
     codes: Codes
 
     def predict(self, X: Any) -> Codes:
-        """The class of each row.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows, as the ensemble takes them.
-
-        Returns
-        -------
-        ndarray of int32 of shape (n_rows,)
-            Class codes.
-        """
+        """The class of each row."""
         return np.asarray(self.codes[_adapt(self.classifier).answers(X)[0]])
 
 
@@ -217,38 +132,10 @@ def _is_fitted(classifier: Any) -> bool:
 
 @dataclass(frozen=True)
 class PoolMembers(EstimatorMembers):
-    """Classifiers chosen from a pool; one that was chosen several times is asked once.
-
-    Parameters
-    ----------
-    estimators : sequence of Voter or MemberVoter
-        The classifiers, in the order in which they were chosen.
-    n_classes : int
-        Number of classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.given_pool import PoolMembers, Voter
-    >>> high = Voter(lambda X: X[:, 0] > 1, {False: 0, True: 1}, 0)
-    >>> PoolMembers([high, high], 2).votes(np.array([[0.0], [2.0]]))
-    array([[0, 1],
-           [0, 1]], dtype=int32)
-    """
+    """Classifiers chosen from a pool; one that was chosen several times is asked once."""
 
     def votes(self, X: Any) -> Codes:
-        """Class code that each member votes for.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, n_attributes)
-            Rows, as the classifiers take them.
-
-        Returns
-        -------
-        ndarray of shape (n_members, n_rows)
-            Class codes.
-        """
+        """Class code that each member votes for."""
         said: dict[int, Codes] = {}
         for voter in self.estimators:
             if id(voter) not in said:
@@ -264,61 +151,18 @@ class PoolMembers(EstimatorMembers):
         return np.stack([said[id(voter)] for voter in self.estimators])
 
     def subset(self, chosen: Sequence[int] | npt.NDArray[np.integer[Any]]) -> PoolMembers:
-        """Some of the members.
-
-        Parameters
-        ----------
-        chosen : sequence of int, or mask
-            Which.
-
-        Returns
-        -------
-        PoolMembers
-            These, in the order given.
-        """
+        """Some of the members."""
         return PoolMembers(super().subset(chosen).estimators, self.n_classes)
 
     @staticmethod
     def concatenate(parts: Sequence[EstimatorMembers]) -> PoolMembers:
-        """The members of several, in order.
-
-        Parameters
-        ----------
-        parts : sequence of PoolMembers
-            Members from one pool.
-
-        Returns
-        -------
-        PoolMembers
-            All of them.
-        """
+        """The members of several, in order."""
         return PoolMembers([e for part in parts for e in part.estimators], parts[0].n_classes)
 
 
 @dataclass
 class PoolLearner:
-    """Chooses the classifier of least weighted error; the first of those that are equally good.
-
-    Parameters
-    ----------
-    voters : list
-        The classifiers of the pool.
-    said : ndarray of shape (n_pool, n_rows)
-        Class codes that they say of the training examples.
-    n_classes : int
-        Number of classes.
-    chosen : list of int
-        What was chosen so far; added to.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.given_pool import PoolLearner
-    >>> said = np.array([[0, 0, 0], [1, 1, 1], [0, 1, 1]])
-    >>> learner = PoolLearner(["zero", "one", "both"], said, 2, [])
-    >>> learner.train(np.ones(3), np.array([0, 1, 0]), np.random.default_rng(0)).estimators
-    ['zero']
-    """
+    """Chooses the classifier of least weighted error; the first of those that are equally good."""
 
     voters: list[Any]
     said: npt.NDArray[Any]
@@ -328,20 +172,7 @@ class PoolLearner:
     _of: npt.NDArray[Any] | None = field(default=None, repr=False)
 
     def errors(self, weights: Floats, labels: npt.NDArray[Any]) -> Floats:
-        """Weight that each classifier of the pool gets wrong.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_rows,)
-            Weights of the examples.
-        labels : ndarray of shape (n_rows,)
-            Class codes.
-
-        Returns
-        -------
-        ndarray of shape (n_pool,)
-            Weights.
-        """
+        """Weight that each classifier of the pool gets wrong."""
         if self.said.size <= _MOST_KEPT:
             if self._wrong is None or self._of is not labels:
                 self._wrong, self._of = (self.said != labels).astype(np.float64), labels
@@ -356,42 +187,14 @@ class PoolLearner:
     def train(
         self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator
     ) -> PoolMembers:
-        """Choose a classifier.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_rows,)
-            Weights, on any scale.
-        labels : ndarray of shape (n_rows,)
-            Class codes.
-        rng : numpy.random.Generator
-            Not used: nothing is drawn.
-
-        Returns
-        -------
-        PoolMembers
-            The classifier, as members of length one.
-        """
+        """Choose a classifier."""
         errors = self.errors(weights, labels)
         best = int(np.flatnonzero(errors <= errors.min() + TIE * weights.sum())[0])
         self.chosen.append(best)
         return PoolMembers([self.voters[best]], self.n_classes)
 
     def hear(self, member: PoolMembers, what: Hears) -> npt.NDArray[Any]:
-        """What the classifier chosen last says of the training examples.
-
-        Parameters
-        ----------
-        member : PoolMembers
-            The classifier.
-        what : {"votes"}
-            Class codes.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            What it says.
-        """
+        """What the classifier chosen last says of the training examples."""
         return np.asarray(self.said[self.chosen[-1]])
 
 
@@ -405,39 +208,7 @@ def read_pool(
     classes: npt.NDArray[Any],
     sequence: np.random.SeedSequence,
 ) -> tuple[list[Any], npt.NDArray[Any]]:
-    """The classifiers of a pool, and what they say of the training examples.
-
-    Parameters
-    ----------
-    pool : sequence of classifiers, or fitted ensemble
-        Classifiers, fitted or not, and functions of rows; or an ensemble, whose members they are.
-    X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
-        The training examples.
-    examples : Examples
-        Their classes and weights.
-    classes : ndarray of shape (n_classes,)
-        The classes.
-    sequence : numpy.random.SeedSequence
-        Root of the randomness of those that are fitted here.
-
-    Returns
-    -------
-    list of Voter or MemberVoter
-        The classifiers, all of them fitted.
-    ndarray of int of shape (n_pool, n_rows)
-        Class codes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.given_pool import read_pool
-    >>> from orfeon.ensembles.perturbation import Examples
-    >>> examples = Examples(np.array([0, 1]), np.ones(2), 2, 1)
-    >>> X, classes = np.array([[0.0], [1.0]]), np.array(["no", "yes"])
-    >>> pool = [lambda X: np.where(X[:, 0] > 0.5, "yes", "no"), lambda X: np.full(len(X), "no")]
-    >>> read_pool(pool, X, examples, classes, np.random.SeedSequence(0))[1].tolist()
-    [[0, 1], [0, 0]]
-    """
+    """The classifiers of a pool, and what they say of the training examples."""
     if not isinstance(pool, list | tuple):
         return _read_ensemble(pool, X, classes)
     voters, answers = [], []

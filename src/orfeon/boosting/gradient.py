@@ -55,43 +55,13 @@ class Sample(NamedTuple):
         return len(self.y) if self.copies is None else int(self.copies.sum())
 
     def take(self, mask: npt.NDArray[np.bool_]) -> Sample:
-        """Some of the examples.
-
-        Parameters
-        ----------
-        mask : ndarray of bool of shape (n_rows,)
-            Which.
-
-        Returns
-        -------
-        Sample
-            Them alone.
-        """
+        """Some of the examples."""
         copies = None if self.copies is None else self.copies[mask]
         return Sample(self.X[mask], self.y[mask], self.weights[mask], copies)
 
 
 class AdditiveModel:
-    """A constant and trees whose values are added to it.
-
-    Parameters
-    ----------
-    start : ndarray of shape (n_scores,)
-        The constant.
-    forest : Forest
-        The trees, round after round, one for each score in a round.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import CARTRegressor
-    >>> from orfeon.boosting.gradient import AdditiveModel
-    >>> X = np.array([[0.0], [1.0]])
-    >>> model = AdditiveModel(np.array([5.0]), CARTRegressor().fit(X, [-1.0, 1.0]).forest_)
-    >>> model.scores(X)
-    array([[4.],
-           [6.]])
-    """
+    """A constant and trees whose values are added to it."""
 
     def __init__(self, start: Floats, forest: Forest) -> None:
         self.start = start
@@ -112,35 +82,13 @@ class AdditiveModel:
         return len(self.forest) // self.n_scores
 
     def prefix(self, n_rounds: int) -> AdditiveModel:
-        """The model after its first rounds.
-
-        Parameters
-        ----------
-        n_rounds : int
-            How many.
-
-        Returns
-        -------
-        AdditiveModel
-            The shorter model.
-        """
+        """The model after its first rounds."""
         if n_rounds == self.n_rounds:
             return self
         return AdditiveModel(self.start, self.forest.subset(np.arange(n_rounds * self.n_scores)))
 
     def scores(self, X: Floats) -> Floats:
-        """Scores of some rows.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_attributes)
-            Encoded rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_scores)
-            Scores.
-        """
+        """Scores of some rows."""
         columns = []
         for start, forest in zip(self.start, self._by_score(), strict=True):
             column = np.full((len(X), 1), start)
@@ -168,18 +116,7 @@ class AdditiveModel:
         return self._parts
 
     def staged(self, X: Floats) -> Iterator[Floats]:
-        """Scores after each round.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_attributes)
-            Encoded rows.
-
-        Yields
-        ------
-        ndarray of shape (n_rows, n_scores)
-            Scores; the last are those of :meth:`scores`.
-        """
+        """Scores after each round."""
         k, n_trees = self.n_scores, len(self.forest)
         scores = np.repeat(self.start[:, None], len(X), axis=1)
         for first in range(0, n_trees, _STAGED_AT_ONCE * k):
@@ -191,20 +128,7 @@ class AdditiveModel:
 
 
 def values_of(forest: Forest, X: Floats) -> Floats:
-    """What each tree of a regression forest says of each row.
-
-    Parameters
-    ----------
-    forest : Forest
-        Trees.
-    X : ndarray of shape (n_rows, n_attributes)
-        Encoded rows.
-
-    Returns
-    -------
-    ndarray of shape (n_trees, n_rows)
-        Values of the leaves that the rows reach.
-    """
+    """What each tree of a regression forest says of each row."""
     at = forest.apply(X).T + forest.tree_start[:-1, None]
     return np.asarray(forest.value[at, 0])
 
@@ -219,26 +143,7 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True)
 class Boosting:
-    """What stays the same from round to round.
-
-    Parameters
-    ----------
-    loss : Loss
-        The loss.
-    trees : ResidualTrees
-        What grows trees on the examples' attributes.
-    sample : Sample
-        The examples. Their weights are whole numbers, or about 1 on average.
-    learning_rate : float
-        Share of what the leaves say that is added.
-    sequence : numpy.random.SeedSequence
-        Root of all randomness.
-    n_drawn : int, optional
-        Examples that each round sees, drawn without replacement; all by default. Copies are drawn
-        one by one.
-    attributes : tuple of two int, optional
-        How many attributes there are, and how many of them are drawn for each tree; all by default.
-    """
+    """What stays the same from round to round."""
 
     loss: Loss
     trees: ResidualTrees
@@ -249,20 +154,7 @@ class Boosting:
     attributes: tuple[int, int] | None = None
 
     def rounds(self, scores: Floats, first: int = 0) -> Iterator[Stage]:
-        """Boost without end.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_scores, n_rows)
-            Scores of the examples before the first of these rounds; each round changes them.
-        first : int, default=0
-            How many rounds were before. What is drawn depends on the number of the round alone.
-
-        Yields
-        ------
-        Stage
-            What each round grew.
-        """
+        """Boost without end."""
         for at, seeds in self._seeds(first):
             # Scores that grow without bound show in the loss.
             with np.errstate(over="ignore", invalid="ignore"):
@@ -322,20 +214,7 @@ class Boosting:
 
 
 def split_gains(forest: Forest, means: Floats) -> Floats:
-    """By how much each split lowers the weighted sum of squared residuals.
-
-    Parameters
-    ----------
-    forest : Forest
-        Binary regression trees.
-    means : ndarray of shape (n_nodes,)
-        Mean residual of each node.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,)
-        Gains, 0 at leaves.
-    """
+    """By how much each split lowers the weighted sum of squared residuals."""
     weight = forest.node_weight
     assert weight is not None
     inner = np.flatnonzero(forest.n_children)
@@ -348,13 +227,7 @@ def split_gains(forest: Forest, means: Floats) -> Floats:
 
 
 def fill_inner_values(forest: Forest) -> None:
-    """Give each inner node the mean value of its leaves, in place.
-
-    Parameters
-    ----------
-    forest : Forest
-        Regression trees.
-    """
+    """Give each inner node the mean value of its leaves, in place."""
     weight = forest.node_weight
     assert weight is not None
     is_leaf = forest.is_leaf

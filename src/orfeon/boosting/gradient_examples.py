@@ -23,32 +23,7 @@ MOST_COPIES = 1e9
 
 
 def gather_examples(data: TrainingData) -> tuple[Sample, str]:
-    """The examples of a training set, copies of one in one row.
-
-    Parameters
-    ----------
-    data : TrainingData
-        As it was read.
-
-    Returns
-    -------
-    Sample
-        The examples, in an order that depends on their content alone. Their weights are whole
-        numbers where those given are, factors of classes among them; otherwise they are about 1 on
-        average.
-    str
-        A word for this set of examples: the same however they were ordered, or copies given.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import CARTRegressor
-    >>> from orfeon.boosting.gradient_examples import gather_examples
-    >>> X, y = np.array([[1.0], [2.0], [1.0]]), np.array([5.0, 6.0, 5.0])
-    >>> sample, _ = gather_examples(CARTRegressor()._read(X, y, None))
-    >>> sorted(zip(sample.y.tolist(), sample.weights.tolist()))
-    [(5.0, 2.0), (6.0, 1.0)]
-    """
+    """The examples of a training set, copies of one in one row."""
     hashes = hash_rows(data.X, data.y)
     order = np.lexsort((data.weights, hashes))
     X, y, weights, hashes = data.X[order], data.y[order], data.weights[order], hashes[order]

@@ -43,29 +43,7 @@ class KnowsItsLearner(Protocol):
 def weighted_bootstrap(
     weights: Floats, n_draws: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """How often each example is drawn, with replacement and in proportion to its weight.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Weights, on any scale.
-    n_draws : int
-        How many are drawn.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of int of shape (n_rows,)
-        Counts; they sum to ``n_draws``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.learners import weighted_bootstrap
-    >>> weighted_bootstrap(np.array([0.0, 0.5, 0.5]), 10, np.random.default_rng(0))
-    array([0, 3, 7])
-    """
+    """How often each example is drawn, with replacement and in proportion to its weight."""
     cumulative = np.cumsum(weights)
     # A draw beyond the last example of positive weight could only come from rounding.
     points = rng.random(n_draws) * cumulative[-1]
@@ -81,26 +59,7 @@ def draw_sample(
     rng: np.random.Generator,
     n_draws: int | None = None,
 ) -> npt.NDArray[np.int64]:
-    """A weighted bootstrap sample as large as the training set; of two classes, if it may be.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Weights, on any scale.
-    labels : ndarray of shape (n_rows,)
-        Class codes or targets.
-    n_classes : int
-        Number of classes, 0 in regression.
-    rng : numpy.random.Generator
-        Source of randomness.
-    n_draws : int, optional
-        How many are drawn; as many as there are rows by default.
-
-    Returns
-    -------
-    ndarray of int of shape (n_rows,)
-        How often each example was drawn.
-    """
+    """A weighted bootstrap sample as large as the training set; of two classes, if it may be."""
     n_draws = len(weights) if n_draws is None else n_draws
     counts = weighted_bootstrap(weights, n_draws, rng)
     for _ in range(_REDRAWS if n_classes > 1 else 0):
@@ -112,22 +71,7 @@ def draw_sample(
 
 
 def with_target(data: TrainingData, y: npt.NDArray[Any], n_classes: int) -> TrainingData:
-    """The same table with another target; what was prepared of it is not made again.
-
-    Parameters
-    ----------
-    data : TrainingData
-        A training set.
-    y : ndarray of shape (n_rows,)
-        Class codes or targets.
-    n_classes : int
-        Number of classes, 0 in regression.
-
-    Returns
-    -------
-    TrainingData
-        The same rows and weights.
-    """
+    """The same table with another target; what was prepared of it is not made again."""
     other = replace(data, y=y, n_classes=n_classes, class_factors=None)
     other.__dict__["table"] = data.table
     return other
@@ -135,31 +79,7 @@ def with_target(data: TrainingData, y: npt.NDArray[Any], n_classes: int) -> Trai
 
 @dataclass(frozen=True)
 class TreeLearner:
-    """Grows trees from a table that is prepared once.
-
-    Parameters
-    ----------
-    base : BaseTree
-        How they are grown.
-    data : TrainingData
-        The encoded examples.
-    sampling : {"weights", "resample"}, default="weights"
-        Whether trees are grown with the weights, or from a weighted bootstrap sample.
-    classes : ndarray of shape (n_classes,), optional
-        The classes, for a base that weighs them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import StumpClassifier
-    >>> from orfeon.boosting.learners import TreeLearner
-    >>> base = StumpClassifier()
-    >>> data = base._read([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], None)
-    >>> learner = TreeLearner(base, data)
-    >>> stump = learner.train(np.array([1.0, 1.0, 9.0, 1.0]), data.y, np.random.default_rng(0))
-    >>> learner.hear(stump, "votes")
-    array([0, 0, 0, 1], dtype=int32)
-    """
+    """Grows trees from a table that is prepared once."""
 
     base: BaseTree
     data: TrainingData
@@ -173,24 +93,7 @@ class TreeLearner:
         rng: np.random.Generator,
         n_present: int | None = None,
     ) -> Forest:
-        """Grow a tree.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_rows,)
-            Weights, on any scale; 0 leaves an example out.
-        labels : ndarray of shape (n_rows,)
-            Class codes or targets.
-        rng : numpy.random.Generator
-            The member's own.
-        n_present : int, optional
-            How many examples there are, where some of the rows are none; all by default.
-
-        Returns
-        -------
-        Forest
-            The tree, as a forest of one.
-        """
+        """Grow a tree."""
         seed = np.uint64(rng.bit_generator.random_raw())
         n_examples = float(len(weights) if n_present is None else n_present)
         given: npt.NDArray[Any]
@@ -228,20 +131,7 @@ class TreeLearner:
         return np.arange(self.data.n_classes) if self.classes is None else self.classes
 
     def hear(self, member: Forest, what: Hears) -> npt.NDArray[Any]:
-        """What a tree says of the training examples.
-
-        Parameters
-        ----------
-        member : Forest
-            The tree.
-        what : {"votes", "supports", "predictions"}
-            Class codes, class shares of its leaves, or predicted numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            What it says.
-        """
+        """What a tree says of the training examples."""
         if what == "supports":
             return np.asarray(member.supports(self.data.X)[0])
         if what == "votes" and self._regrown is not None and self._is_plain:
@@ -260,20 +150,7 @@ class TreeLearner:
 
 @dataclass(frozen=True)
 class EstimatorLearner:
-    """Fits estimators of any kind.
-
-    Parameters
-    ----------
-    base : estimator
-        What is cloned for each member.
-    X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
-        The examples, as the base takes them.
-    n_classes : int
-        Number of classes, 0 in regression.
-    sampling : {"weights", "resample"}, default="weights"
-        Whether members are fitted with the weights, or to a weighted bootstrap sample. A base
-        that takes no weights is always fitted to a sample.
-    """
+    """Fits estimators of any kind."""
 
     base: Any
     X: Any
@@ -287,24 +164,7 @@ class EstimatorLearner:
         rng: np.random.Generator,
         n_present: int | None = None,
     ) -> EstimatorMembers:
-        """Fit an estimator.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_rows,)
-            Weights, on any scale; 0 leaves an example out.
-        labels : ndarray of shape (n_rows,)
-            Class codes or targets.
-        rng : numpy.random.Generator
-            The member's own.
-        n_present : int, optional
-            How many examples there are, where some of the rows are none; all by default.
-
-        Returns
-        -------
-        EstimatorMembers
-            The estimator, as members of length one.
-        """
+        """Fit an estimator."""
         estimator = clone(self.base)
         seed_estimator(estimator, int(draw_seed(rng)))
         if self.sampling == "weights" and has_fit_parameter(estimator, "sample_weight"):
@@ -325,20 +185,7 @@ class EstimatorLearner:
         return _safe_indexing(self.X, rows)
 
     def hear(self, member: EstimatorMembers, what: Hears) -> npt.NDArray[Any]:
-        """What an estimator says of the training examples.
-
-        Parameters
-        ----------
-        member : EstimatorMembers
-            The estimator.
-        what : {"votes", "supports", "predictions"}
-            Class codes, class probabilities (its votes, if it has none), or predicted numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            What it says.
-        """
+        """What an estimator says of the training examples."""
         if what == "votes":
             return np.asarray(member.votes(self.X)[0])
         said = member.supports(self.X)[0]
@@ -346,22 +193,7 @@ class EstimatorLearner:
 
 
 def binary_learner(base: Any, data: Any, sampling: Sampling) -> TreeLearner | EstimatorLearner:
-    """What trains members that tell two sides of the classes apart.
-
-    Parameters
-    ----------
-    base : estimator
-        How they are trained.
-    data : TrainingData, or array, sparse matrix or data frame
-        The examples, encoded for trees and as they are for others.
-    sampling : {"weights", "resample"}
-        Whether members are trained with the weights, or on weighted bootstrap samples.
-
-    Returns
-    -------
-    TreeLearner or EstimatorLearner
-        It takes labels of 0 and 1.
-    """
+    """What trains members that tell two sides of the classes apart."""
     if isinstance(getattr(base, "class_weight", None), dict):
         raise ValueError(
             f"estimator has class_weight={base.class_weight}, and here it is trained on two sides "

@@ -33,43 +33,12 @@ PERFECT = float(0.5 * np.log(1e10))
 
 
 def last_word(total_vote: Any, least: float = PERFECT) -> Any:
-    """The vote of a member without error, with which a run ends: it outweighs all others.
-
-    Parameters
-    ----------
-    total_vote : float or ndarray
-        Sum of the votes of the others.
-    least : float, default=half of ln(1e10)
-        The least vote.
-
-    Returns
-    -------
-    float or ndarray
-        Twice that sum, or more. By the formula it would be infinite.
-
-    Examples
-    --------
-    >>> from orfeon.boosting.loop import last_word
-    >>> round(float(last_word(3.0)), 2), float(last_word(20.0))
-    (11.51, 40.0)
-    """
+    """The vote of a member without error, with which a run ends: it outweighs all others."""
     return np.maximum(least, 2 * np.asarray(total_vote))
 
 
 class Judgement(NamedTuple):
-    """What a scheme thinks of a member.
-
-    Parameters
-    ----------
-    error : float
-        Its weighted error, or pseudo-loss.
-    vote : float or ndarray
-        The weight of its vote; one for each problem where members answer several.
-    keep : bool, default=True
-        Whether it is a member of the ensemble; if not, it has failed.
-    ends : bool, default=False
-        Whether the run ends with it.
-    """
+    """What a scheme thinks of a member."""
 
     error: float
     vote: Any
@@ -97,34 +66,13 @@ class Scheme(ABC):
 
     @abstractmethod
     def judge(self, said: npt.NDArray[Any]) -> Judgement:
-        """The first formula: error and vote of a member.
-
-        Parameters
-        ----------
-        said : ndarray
-            What it says of the training examples.
-
-        Returns
-        -------
-        Judgement
-            What follows from that.
-        """
+        """The first formula: error and vote of a member."""
 
     @abstractmethod
     def reweigh(
         self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
     ) -> None:
-        """The second formula: the weights of the next round.
-
-        Parameters
-        ----------
-        said : ndarray
-            What the member says of the training examples.
-        judgement : Judgement
-            Its judgement.
-        rng : numpy.random.Generator
-            The member's generator, for schemes that draw weights.
-        """
+        """The second formula: the weights of the next round."""
 
     @property
     def stand_in_vote(self) -> Any:
@@ -132,13 +80,7 @@ class Scheme(ABC):
         return 1.0
 
     def begin(self, rng: np.random.Generator) -> None:  # noqa: B027  most schemes do nothing
-        """What is done before the first round.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            A generator of its own.
-        """
+        """What is done before the first round."""
 
 
 class Learner(Protocol):
@@ -160,23 +102,7 @@ class Round(NamedTuple):
 
 @dataclass
 class Run:
-    """A run of a booster: where it stands, so that it can go on.
-
-    Parameters
-    ----------
-    scheme : Scheme
-        The weights, and the formulas.
-    attempts : int, default=0
-        Members trained so far, the failed ones among them.
-    n_kept : int, default=0
-        Members kept so far.
-    n_failed : int, default=0
-        Members that failed since the last one that was kept.
-    ended : bool, default=False
-        Whether there is no next round.
-    judgements : list of Judgement
-        All judgements, in order.
-    """
+    """A run of a booster: where it stands, so that it can go on."""
 
     scheme: Scheme
     attempts: int = 0
@@ -215,42 +141,7 @@ class _Generators:
 
 
 def boost(run: Run, learner: Learner, sequence: np.random.SeedSequence) -> Iterator[Round]:
-    """Train, weigh, reweigh, for as long as the run goes on.
-
-    Parameters
-    ----------
-    run : Run
-        Where it stands; brought up to date before each member is handed out.
-    learner : Learner
-        Trains the members.
-    sequence : numpy.random.SeedSequence
-        Root of all randomness.
-
-    Yields
-    ------
-    Round
-        The members that are kept. Where the run ends before there is one, the last that was
-        trained stands in, so that there is something to decide by.
-
-    Examples
-    --------
-    A learner that always says the same is right about three of four examples; under the next
-    weights it is right about half of them, and the run ends:
-
-    >>> import numpy as np
-    >>> from orfeon.boosting.adaboost import AdaBoostScheme
-    >>> from orfeon.boosting.loop import Run, boost
-    >>> class Constant:
-    ...     def train(self, weights, labels, rng):
-    ...         return "one"
-    ...     def hear(self, member, what):
-    ...         return np.ones(4, np.int64)
-    >>> run = Run(AdaBoostScheme(np.array([0, 1, 1, 1]), np.ones(4), 2))
-    >>> [(r.member, r.judgement.error) for r in boost(run, Constant(), np.random.SeedSequence(0))]
-    [('one', 0.25)]
-    >>> [judgement.error for judgement in run.judgements], run.scheme.weights.round(3)
-    ([0.25, 0.5], array([0.5  , 0.167, 0.167, 0.167]))
-    """
+    """Train, weigh, reweigh, for as long as the run goes on."""
     scheme = run.scheme
     generators = _Generators(sequence)
     if run.attempts == 0:

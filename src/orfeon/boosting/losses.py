@@ -26,39 +26,13 @@ Integers = npt.NDArray[np.integer[Any]]
 
 
 def sums_by_leaf(leaves: Integers, terms: Floats, n_leaves: int) -> Floats:
-    """Sum some terms leaf by leaf.
-
-    Parameters
-    ----------
-    leaves : ndarray of shape (n_scores, n_rows)
-        Leaf of each term.
-    terms : ndarray of the same size
-        What is summed.
-    n_leaves : int
-        How many leaves there are.
-
-    Returns
-    -------
-    ndarray of shape (n_leaves,)
-        The sums.
-    """
+    """Sum some terms leaf by leaf."""
     sums = np.bincount(leaves.ravel(), weights=terms.ravel(), minlength=n_leaves)
     return np.asarray(sums, dtype=np.float64)
 
 
 def weighted_mean(terms: Floats, weights: Floats) -> float:
-    """A mean that is exact for equal terms.
-
-    Parameters
-    ----------
-    terms, weights : ndarray of shape (n_rows,)
-        Terms and their weights.
-
-    Returns
-    -------
-    float
-        The mean.
-    """
+    """A mean that is exact for equal terms."""
     # Summed by NumPy: a product of vectors would depend on the threads of the linear algebra.
     return float(terms[0] + np.sum(weights * (terms - terms[0])) / weights.sum())
 
@@ -75,72 +49,20 @@ class Loss(ABC):
     n_scores: int = 1
 
     def measured(self, y: npt.NDArray[Any], weights: Floats) -> Self:
-        """The loss with what it takes from the training set settled.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_rows,)
-            Targets or class codes.
-        weights : ndarray of shape (n_rows,)
-            Weights.
-
-        Returns
-        -------
-        Loss
-            Itself, but for losses with a width of their own.
-        """
+        """The loss with what it takes from the training set settled."""
         return self
 
     @abstractmethod
     def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
-        """The constant of least loss.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_rows,)
-            Targets or class codes.
-        weights : ndarray of shape (n_rows,)
-            Weights.
-
-        Returns
-        -------
-        ndarray of shape (n_scores,)
-            The scores to start from.
-        """
+        """The constant of least loss."""
 
     @abstractmethod
     def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
-        """Weighted mean loss.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_rows,)
-            Targets or class codes.
-        scores : ndarray of shape (n_scores, n_rows)
-            Scores.
-        weights : ndarray of shape (n_rows,)
-            Weights.
-
-        Returns
-        -------
-        float
-            The loss.
-        """
+        """Weighted mean loss."""
 
     @abstractmethod
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
-        """What the trees of a round are fitted to.
-
-        Parameters
-        ----------
-        y, scores, weights
-            As for :meth:`value`; weights of 0 are those of examples that the round leaves out.
-
-        Returns
-        -------
-        ndarray of shape (n_scores, n_rows)
-            Minus the derivative of each example's loss by its scores.
-        """
+        """What the trees of a round are fitted to."""
 
     @abstractmethod
     def leaf_values(
@@ -152,38 +74,12 @@ class Loss(ABC):
         leaves: Integers,
         n_leaves: int,
     ) -> Floats:
-        """What each leaf adds to the scores of its examples, before shrinkage.
-
-        Parameters
-        ----------
-        y, scores, weights
-            As for :meth:`negative_gradient`.
-        residuals : ndarray of shape (n_scores, n_rows)
-            The negative gradient.
-        leaves : ndarray of shape (n_scores, n_rows)
-            Leaf of each example; the trees of the round have different numbers.
-        n_leaves : int
-            How many numbers there are.
-
-        Returns
-        -------
-        ndarray of shape (n_leaves,)
-            Steps; 0 for numbers that no example has.
-        """
+        """What each leaf adds to the scores of its examples, before shrinkage."""
 
 
 @dataclass(frozen=True)
 class SquaredError(Loss):
-    """Half the squared error. A leaf says the mean residual, which is exact.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.losses import SquaredError
-    >>> y, weights = np.array([1.0, 2.0, 6.0]), np.ones(3)
-    >>> SquaredError().start(y, weights), SquaredError().value(y, np.full((1, 3), 3.0), weights)
-    (array([3.]), 2.3333333333333335)
-    """
+    """Half the squared error. A leaf says the mean residual, which is exact."""
 
     def start(self, y: Floats, weights: Floats) -> Floats:
         """The mean."""
@@ -217,18 +113,6 @@ class QuantileError(Loss):
     """The pinball loss, whose minimum is a quantile; at 1/2 it is half the absolute error.
 
     A leaf says the quantile of its examples' residuals, which is exact.
-
-    Parameters
-    ----------
-    alpha : float, default=0.9
-        The quantile, between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.losses import QuantileError
-    >>> QuantileError(0.75).start(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4))
-    array([3.])
     """
 
     alpha: float = 0.9
@@ -262,15 +146,7 @@ class QuantileError(Loss):
 
 @dataclass(frozen=True)
 class AbsoluteError(Loss):
-    """The absolute error. A leaf says the (lower) median residual, which is exact.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.losses import AbsoluteError
-    >>> AbsoluteError().start(np.array([1.0, 2.0, 60.0]), np.ones(3))
-    array([2.])
-    """
+    """The absolute error. A leaf says the (lower) median residual, which is exact."""
 
     def start(self, y: Floats, weights: Floats) -> Floats:
         """The median."""
@@ -304,23 +180,6 @@ class HuberError(Loss):
     What is large is asked anew each round: beyond the ``alpha`` quantile of the absolute residuals.
     The loss itself is measured with the width of the first round, so that rounds can be compared.
     A leaf says the median and one step from it, as Friedman (2001) has it: not quite the minimum.
-
-    Parameters
-    ----------
-    alpha : float, default=0.9
-        Share of the examples whose residuals count as small.
-    width : float, optional
-        Where absolute error begins when the loss is measured; by default the quantile of the
-        residuals at hand.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.losses import HuberError
-    >>> y, weights = np.array([1.0, 2.0, 3.0, 90.0]), np.ones(4)
-    >>> loss = HuberError(0.75).measured(y, weights)
-    >>> loss.width, loss.negative_gradient(y, np.full((1, 4), 2.0), weights)
-    (1.0, array([[-1.,  0.,  1.,  1.]]))
     """
 
     alpha: float = 0.9

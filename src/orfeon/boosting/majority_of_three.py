@@ -58,25 +58,7 @@ def filtering_error(error: float, depth: int = 1) -> float:
 
 
 def decide(votes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The majority of three, of three threes, and so on.
-
-    Parameters
-    ----------
-    votes : ndarray of shape (3, ..., 3, n_rows)
-        Class codes.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The class that two of three agree on; where all differ, that of the first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.majority_of_three import decide
-    >>> decide(np.array([[0, 0, 2], [1, 1, 1], [1, 0, 0]]))
-    array([1, 0, 2])
-    """
+    """The majority of three, of three threes, and so on."""
     while votes.ndim > 1:
         first, second, third = votes[..., 0, :], votes[..., 1, :], votes[..., 2, :]
         votes = np.where(second == third, second, first)
@@ -110,27 +92,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Stream:
-    """Examples in a random order, each of which is used once.
-
-    Parameters
-    ----------
-    rows : ndarray of int of shape (n_left,)
-        The examples, in order.
-    weights : ndarray of shape (n_rows,)
-        Weights of all the examples there are; counts, or floats.
-    share : float, default=1/3
-        Share of the first of three; what follows is halved between the other two.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.majority_of_three import Stream
-    >>> first, second, third = Stream(np.arange(9), np.ones(9, np.int64)).parts()
-    >>> first.rows, second.rows, third.rows
-    (array([0, 1, 2]), array([3, 4, 5]), array([6, 7, 8]))
-    >>> second.half(np.arange(9) == 4).rows
-    array([3, 4])
-    """
+    """Examples in a random order, each of which is used once."""
 
     rows: Integers
     weights: npt.NDArray[Any]
@@ -187,23 +149,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Distribution:
-    """The training set as a distribution that examples can be drawn from without end.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Probability of each example, on any scale.
-    n_draws : int, optional
-        How many examples are drawn for a classifier. By default none are: it is trained with the
-        weights themselves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.majority_of_three import Distribution
-    >>> Distribution(np.ones(4)).half(np.array([True, False, False, False])).weights.round(2)
-    array([2.  , 0.67, 0.67, 0.67])
-    """
+    """The training set as a distribution that examples can be drawn from without end."""
 
     weights: Floats
     n_draws: int | None = None
@@ -257,39 +203,7 @@ class Decided(NamedTuple):
 
 @dataclass
 class Filtering:
-    """Learns from three filtered sources, and so on down to single classifiers.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Class codes of the training examples.
-    train : callable
-        Given counts or weights of the examples and a number of its own, a trained member and its
-        votes on all the examples.
-    sequence : numpy.random.SeedSequence
-        Root of all randomness.
-    least : int, default=1
-        Where filtering leaves fewer examples, they are taken for none.
-    stops : callable, optional
-        Asked after each member; when it says True, no more are trained.
-    members, errors, sizes : list
-        The members so far, their errors on the sources they learnt from, the weight of the samples
-        they were trained with.
-
-    Examples
-    --------
-    A learner that errs on a random tenth of everything, and three of them:
-
-    >>> import numpy as np
-    >>> from orfeon.boosting.majority_of_three import Distribution, Filtering
-    >>> y, rng = np.zeros(100_000, int), np.random.default_rng(0)
-    >>> def train(weights, number):
-    ...     return "weak", (rng.random(100_000) < 0.1).astype(int)
-    >>> run = Filtering(y, train, np.random.SeedSequence(0))
-    >>> decided = run.learn(Distribution(np.ones(100_000)), 1)
-    >>> decided.who, round(float(np.mean(decided.votes != y)), 3)
-    (array([0, 1, 2]), 0.029)
-    """
+    """Learns from three filtered sources, and so on down to single classifiers."""
 
     labels: npt.NDArray[Any]
     train: Callable[[npt.NDArray[Any], int], tuple[Any, npt.NDArray[Any]]]
@@ -301,23 +215,7 @@ class Filtering:
     sizes: list[float] = field(default_factory=list)
 
     def learn(self, source: Source, depth: int, number: int = 0) -> Decided:
-        """Learn from a source.
-
-        Parameters
-        ----------
-        source : Source
-            Where examples come from.
-        depth : int
-            How often three are joined; 0 trains a single classifier.
-        number : int, default=0
-            The number of the first single classifier, for its randomness.
-
-        Returns
-        -------
-        Decided
-            Who decides, and how. The first of three decides alone where there is nothing left to
-            learn from: the first makes no error, or the first two never differ.
-        """
+        """Learn from a source."""
         if depth == 0:
             return self._learn_one(source, number)
         step = 3 ** (depth - 1)

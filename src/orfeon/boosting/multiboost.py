@@ -30,56 +30,14 @@ Floats = npt.NDArray[np.float64]
 
 
 def committee_ends(n_members: int, n_committees: int | None = None) -> npt.NDArray[np.int64]:
-    """After how many members each committee but the last ends.
-
-    Parameters
-    ----------
-    n_members : int
-        Members of all committees together.
-    n_committees : int, optional
-        How many committees; the whole part of the square root of ``n_members`` by default.
-
-    Returns
-    -------
-    ndarray of shape (n_committees - 1,)
-        Running numbers of members, as equally spaced as they can be.
-
-    Examples
-    --------
-    >>> from orfeon.boosting.multiboost import committee_ends
-    >>> committee_ends(10)
-    array([4, 7])
-    """
+    """After how many members each committee but the last ends."""
     many = int(np.sqrt(n_members)) if n_committees is None else n_committees
     steps = np.arange(1, many, dtype=np.int64)
     return np.asarray(-((-steps * n_members) // many))
 
 
 class MultiBoostScheme(AdaBoostScheme):
-    """The formulas of AdaBoost, with new random weights for each committee.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Class codes.
-    weights : ndarray of shape (n_rows,)
-        Sample weights, on any scale.
-    n_classes : int
-        Number of classes.
-    ends : ndarray of int
-        After how many members a committee ends.
-    min_weight : float, default=1e-8
-        Weights, which sum to 1, do not fall below this.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.multiboost import MultiBoostScheme
-    >>> scheme = MultiBoostScheme(np.array([0, 1, 1]), np.ones(3), 2, np.array([1]))
-    >>> scheme.begin(np.random.default_rng(0))
-    >>> scheme.weights.round(2)
-    array([0.13, 0.35, 0.52])
-    """
+    """The formulas of AdaBoost, with new random weights for each committee."""
 
     def __init__(
         self,
@@ -94,13 +52,7 @@ class MultiBoostScheme(AdaBoostScheme):
         self.n_members = 0
 
     def begin(self, rng: np.random.Generator) -> None:
-        """Draw the weights of the first committee.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Source of randomness.
-        """
+        """Draw the weights of the first committee."""
         self._begin_anew(rng)
 
     def _begin_anew(self, rng: np.random.Generator) -> None:
@@ -109,17 +61,7 @@ class MultiBoostScheme(AdaBoostScheme):
     def reweigh(
         self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
     ) -> None:
-        """As AdaBoost does; random weights where a committee ends, or a member fails.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Class codes.
-        judgement : Judgement
-            The member's.
-        rng : numpy.random.Generator
-            Source of randomness.
-        """
+        """As AdaBoost does; random weights where a committee ends, or a member fails."""
         self.n_members += judgement.keep
         failed = not judgement.keep or judgement.error == 0
         if failed or (self.ends and self.n_members >= self.ends[0]):

@@ -29,27 +29,7 @@ Codes = npt.NDArray[np.int64]
 
 
 def draw_colouring(n_classes: int, rng: np.random.Generator) -> Codes:
-    """Colour half of the classes, drawn at random.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-        0 or 1; of two classes the second has colour 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.output_codes import draw_colouring
-    >>> int(draw_colouring(7, np.random.default_rng(0)).sum())
-    3
-    """
+    """Colour half of the classes, drawn at random."""
     if n_classes <= 2:
         return np.arange(n_classes)
     colouring = np.zeros(n_classes, np.int64)
@@ -62,26 +42,6 @@ class OutputCodeScheme(M2Scheme):
 
     A class is plausible to a member, or not at all: whether it has the colour that the member
     predicts.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Class codes.
-    weights : ndarray of shape (n_rows,)
-        Weights of the examples, on any scale.
-    n_classes : int
-        Number of classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.output_codes import OutputCodeScheme
-    >>> scheme = OutputCodeScheme(np.array([0, 1, 2]), np.ones(3), 3)
-    >>> scheme.colouring = np.array([0, 0, 1])
-    >>> scheme.labels, scheme.weights.round(3)
-    (array([0, 0, 1]), array([0.167, 0.167, 0.333]))
-    >>> round(scheme.judge(np.array([0, 0, 1])).error, 3)
-    0.167
     """
 
     hears: ClassVar[Hears] = "votes"
@@ -91,13 +51,7 @@ class OutputCodeScheme(M2Scheme):
         self.colouring = np.arange(n_classes) % 2
 
     def begin(self, rng: np.random.Generator) -> None:
-        """Draw the first colouring.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Source of randomness.
-        """
+        """Draw the first colouring."""
         self.colouring = draw_colouring(self.n_classes, rng)
 
     @property
@@ -117,19 +71,7 @@ class OutputCodeScheme(M2Scheme):
         return np.asarray(said[:, None] == self.colouring[None, :], dtype=np.float64)
 
     def judge(self, said: npt.NDArray[Any]) -> Judgement:
-        """Pseudo-loss, and votes of log(1 / beta) for beta = e / (1 - e).
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Colours.
-
-        Returns
-        -------
-        Judgement
-            Its vote has the sign of the colour of each class. A pseudo-loss of 1/2 or more does
-            not end the run where another colouring may be easier.
-        """
+        """Pseudo-loss, and votes of log(1 / beta) for beta = e / (1 - e)."""
         judgement = super().judge(self._supports(said))
         signs = 2.0 * self.colouring - 1.0
         return judgement._replace(
@@ -145,17 +87,7 @@ class OutputCodeScheme(M2Scheme):
     def reweigh(
         self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
     ) -> None:
-        """As AdaBoost.M2 does; then draw the next colouring.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Colours.
-        judgement : Judgement
-            The member's.
-        rng : numpy.random.Generator
-            Source of randomness.
-        """
+        """As AdaBoost.M2 does; then draw the next colouring."""
         if judgement.keep:
             plain = judgement._replace(vote=float(np.abs(judgement.vote[0])))
             super().reweigh(self._supports(said), plain, rng)

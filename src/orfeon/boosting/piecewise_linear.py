@@ -30,38 +30,6 @@ class PiecewiseLinearWeights:
 
     Factors are kept as logarithms, so they do not underflow however often they are multiplied.
     What is said about weights is said up to one positive factor that all of them share.
-
-    Parameters
-    ----------
-    targets : ndarray of shape (n_rows,)
-        Targets, from 0 to 1.
-    weights : ndarray of shape (n_rows,), optional
-        Sample weights: what the weight of each example is multiplied by. One by default.
-
-    Attributes
-    ----------
-    cuts : ndarray of shape (n_pieces + 1, n_rows)
-        Where the pieces of each example begin and end, in increasing order from 0 to 1. Pieces may
-        be empty.
-    log_factors : ndarray of shape (n_pieces, n_rows)
-        Logarithm of the factor of each piece.
-
-    Examples
-    --------
-    Of a target of 1/2, a quarter of the weight is between 1/2 and 1/2 + sqrt(1/8).
-
-    >>> import numpy as np
-    >>> from orfeon.boosting.piecewise_linear import PiecewiseLinearWeights
-    >>> weights = PiecewiseLinearWeights(np.array([0.5]))
-    >>> point = np.array([0.5 + np.sqrt(1 / 8)])
-    >>> weights.mass_between(point) / weights.mass()
-    array([0.25])
-
-    All but that is divided by three, so then it is half of what there is.
-
-    >>> weights.scale_outside(point, np.log(1 / 3))
-    >>> weights.mass_between(point) / weights.mass()
-    array([0.5])
     """
 
     def __init__(self, targets: Floats, weights: Floats | None = None) -> None:
@@ -78,13 +46,7 @@ class PiecewiseLinearWeights:
         return len(self.targets)
 
     def mass(self) -> Floats:
-        """The integral of each example's weight over all y.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Integrals, up to the factor that all weights share.
-        """
+        """The integral of each example's weight over all y."""
         if self._mass is None:
             self._mass = np.empty(len(self))
             for some in self._blocks():
@@ -92,18 +54,7 @@ class PiecewiseLinearWeights:
         return self._mass.copy()
 
     def mass_between(self, points: Floats) -> Floats:
-        """The integral of each example's weight between its target and a point.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n_rows,)
-            A point in [0, 1] for each example, on either side of its target.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Integrals, none negative, up to the factor that all weights share.
-        """
+        """The integral of each example's weight between its target and a point."""
         low, high = self._ends(points)
         between = np.empty(len(self))
         for some in self._blocks():
@@ -112,32 +63,13 @@ class PiecewiseLinearWeights:
         return between
 
     def density(self, y: float) -> Floats:
-        """The weight of each example at one y.
-
-        Parameters
-        ----------
-        y : float
-            Where, from 0 to 1. At a cut, the piece above it counts.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Weights, up to the factor that all weights share.
-        """
+        """The weight of each example at one y."""
         piece = np.clip((self.cuts[1:-1] <= y).sum(axis=0), 0, len(self.log_factors) - 1)
         factor = self._factors[piece, np.arange(len(self))]
         return np.asarray(self._weights * factor * np.abs(y - self.targets))
 
     def scale_outside(self, points: Floats, log_factor: float) -> None:
-        """Multiply the weight of each example where it is not between its target and a point.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n_rows,)
-            A point in [0, 1] for each example; its weight is cut there.
-        log_factor : float
-            Logarithm of the factor.
-        """
+        """Multiply the weight of each example where it is not between its target and a point."""
         low, high = self._ends(points)
         points = np.asarray(points, dtype=np.float64)
         n_pieces = len(self.log_factors)

@@ -19,25 +19,7 @@ _OF_RANGE = 1e-9
 
 
 def without_unit(weights: Floats) -> Floats:
-    """Weights on a scale of about one: the unit that they are measured in does not matter.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Weights, all positive.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Ones if they are equal, else the weights divided by a power of two, which is exact.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.regression import without_unit
-    >>> without_unit(np.array([0.3, 0.3])), without_unit(np.array([3.0, 8.0]))
-    (array([1., 1.]), array([0.1875, 0.5   ]))
-    """
+    """Weights on a scale of about one: the unit that they are measured in does not matter."""
     largest = float(weights.max())
     if (weights == largest).all():
         return np.ones(len(weights))
@@ -45,27 +27,7 @@ def without_unit(weights: Floats) -> Floats:
 
 
 def distances(said: npt.ArrayLike, targets: Floats) -> Floats:
-    """How far predictions are from targets; nothing, where rounding explains it.
-
-    Parameters
-    ----------
-    said : array of shape (n_rows,)
-        Predictions.
-    targets : ndarray of shape (n_rows,)
-        Targets.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Absolute differences.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.regression import distances
-    >>> distances([0.1 + 0.2, 5.0], np.array([0.3, 7.0]))
-    array([0., 2.])
-    """
+    """How far predictions are from targets; nothing, where rounding explains it."""
     numbers = np.asarray(said, dtype=np.float64)
     if np.isnan(numbers).any():
         raise ValueError(

@@ -19,17 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Validation:
-    """Examples set aside, and their scores round after round.
-
-    Parameters
-    ----------
-    loss : Loss
-        The loss.
-    sample : Sample
-        The examples.
-    start : ndarray of shape (n_scores,)
-        What their scores start from.
-    """
+    """Examples set aside, and their scores round after round."""
 
     def __init__(self, loss: Loss, sample: Sample, start: Floats) -> None:
         self.loss = loss
@@ -37,34 +27,12 @@ class Validation:
         self.scores = np.repeat(start[:, None], len(sample.y), axis=1)
 
     def add(self, forest: Forest) -> float:
-        """Add the trees of a round.
-
-        Parameters
-        ----------
-        forest : Forest
-            The trees.
-
-        Returns
-        -------
-        float
-            The loss with them.
-        """
+        """Add the trees of a round."""
         self.scores += values_of(forest, self.sample.X)
         return self.loss_now()
 
     def replay(self, model: AdditiveModel) -> list[float]:
-        """Add the rounds of a model that starts from the same scores.
-
-        Parameters
-        ----------
-        model : AdditiveModel
-            The model.
-
-        Returns
-        -------
-        list of float
-            The loss after each round.
-        """
+        """Add the rounds of a model that starts from the same scores."""
         losses = []
         for scores in model.staged(self.sample.X):
             self.scores = np.ascontiguousarray(scores.T)
@@ -72,28 +40,12 @@ class Validation:
         return losses
 
     def loss_now(self) -> float:
-        """The loss with the trees so far.
-
-        Returns
-        -------
-        float
-            The weighted mean loss.
-        """
+        """The loss with the trees so far."""
         return self.loss.value(self.sample.y, self.scores, self.sample.weights)
 
 
 class Watch:
-    """Patience with the loss of the examples set aside.
-
-    Parameters
-    ----------
-    validation : Validation
-        The examples.
-    patience : Patience
-        When to stop.
-    model : AdditiveModel, optional
-        Rounds that were before.
-    """
+    """Patience with the loss of the examples set aside."""
 
     def __init__(
         self, validation: Validation, patience: Patience, model: AdditiveModel | None = None
@@ -106,18 +58,7 @@ class Watch:
             self.ended = self.ended or patience.ends(loss)
 
     def ends(self, forest: Forest) -> bool:
-        """Add the trees of a round.
-
-        Parameters
-        ----------
-        forest : Forest
-            The trees.
-
-        Returns
-        -------
-        bool
-            Whether it should be the last.
-        """
+        """Add the trees of a round."""
         self.ended = self.patience.ends(self.validation.add(forest))
         return self.ended
 
@@ -131,28 +72,7 @@ def cross_validated_rounds(
     n_jobs: int = 1,
     after: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Boost on all folds side by side until their mean loss falls no more.
-
-    Parameters
-    ----------
-    folds : list of (iterator of Stage, Validation)
-        The rounds without each fold, and its examples.
-    shares : ndarray of shape (n_folds,)
-        Weight of each fold, which sum to one.
-    n_rounds : int
-        How many rounds at most.
-    patience : Patience
-        Receives the mean losses, and ends the rounds.
-    n_jobs : int, default=1
-        Threads.
-    after : callable, optional
-        Called after each round; the rounds end when it returns true.
-
-    Returns
-    -------
-    bool
-        Whether patience ended them.
-    """
+    """Boost on all folds side by side until their mean loss falls no more."""
 
     def advance(fold: tuple[Iterator[Stage], Validation]) -> float:
         rounds, validation = fold
@@ -174,33 +94,7 @@ def cross_validated_rounds(
 def draw_folds(
     sample: Sample, n_folds: int, rng: np.random.Generator, *, by_class: bool
 ) -> npt.NDArray[np.int64]:
-    """Part examples into folds at random, copies of one together.
-
-    Parameters
-    ----------
-    sample : Sample
-        The examples.
-    n_folds : int
-        How many folds.
-    rng : numpy.random.Generator
-        Source of randomness.
-    by_class : bool
-        Whether each class is spread over all folds.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Fold of each example. It depends on what the examples are, not on their order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.gradient import Sample
-    >>> from orfeon.boosting.stopping import draw_folds
-    >>> sample = Sample(np.array([[1.0], [2.0], [2.0], [3.0]]), np.zeros(4), np.ones(4))
-    >>> draw_folds(sample, 2, np.random.default_rng(0), by_class=False)
-    array([0, 1, 1, 0])
-    """
+    """Part examples into folds at random, copies of one together."""
     # By the ranks of the targets, so that their unit does not matter.
     ranks = np.unique(sample.y, return_inverse=True)[1]
     return deal_folds(

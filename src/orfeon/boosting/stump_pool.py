@@ -28,20 +28,7 @@ FIRST, SECOND = 0, 1
 
 
 class Cuts(NamedTuple):
-    """Tests of single attributes.
-
-    Parameters
-    ----------
-    attribute : ndarray of int of shape (n_tests,)
-        The attribute.
-    cut : ndarray of int of shape (n_tests,)
-        The last rank that goes to the first branch; of a categorical attribute the only category
-        that does. -1 where all known values do, and missing ones do not.
-    threshold : ndarray of shape (n_tests,)
-        The threshold, of ordered attributes.
-    missing : ndarray of int of shape (n_tests,)
-        The branch of missing values.
-    """
+    """Tests of single attributes."""
 
     attribute: Integers
     cut: Integers
@@ -50,26 +37,7 @@ class Cuts(NamedTuple):
 
 
 def evenly_spread(n_places: int, n_most: int | None) -> Integers:
-    """Some of a number of places, evenly spread.
-
-    Parameters
-    ----------
-    n_places : int
-        How many there are.
-    n_most : int or None
-        How many to take at most; None takes all.
-
-    Returns
-    -------
-    ndarray of int
-        The places taken, ascending.
-
-    Examples
-    --------
-    >>> from orfeon.boosting.stump_pool import evenly_spread
-    >>> evenly_spread(10, 3), evenly_spread(3, 5)
-    (array([1, 5, 8]), array([0, 1, 2]))
-    """
+    """Some of a number of places, evenly spread."""
     if n_most is None or n_places <= n_most:
         return np.arange(n_places)
     return (2 * np.arange(n_most) + 1) * n_places // (2 * n_most)
@@ -105,33 +73,7 @@ def _tests_of(table: Table, j: int, n_most: int | None, weights: Floats) -> Cuts
 
 @dataclass(frozen=True)
 class StumpPool:
-    """Each test with each pair of different classes on its branches, and each class alone.
-
-    Parameters
-    ----------
-    tests : Cuts
-        The tests.
-    n_classes : int
-        Number of classes.
-    n_categories : ndarray of shape (n_attributes,)
-        Number of categories of each attribute, 0 when it is ordered.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import Table
-    >>> from orfeon.boosting.stump_pool import StumpPool
-    >>> pool = StumpPool.of(Table(np.array([[0.0], [1.0], [2.0]])), 2)
-    >>> len(pool)
-    6
-    >>> pool.forest(range(6)).votes(np.array([[0.0], [1.0], [2.0]]))
-    array([[0, 1, 1],
-           [1, 0, 0],
-           [0, 0, 1],
-           [1, 1, 0],
-           [0, 0, 0],
-           [1, 1, 1]], dtype=int32)
-    """
+    """Each test with each pair of different classes on its branches, and each class alone."""
 
     tests: Cuts
     n_classes: int
@@ -145,26 +87,7 @@ class StumpPool:
         n_thresholds: int | None = None,
         weights: Floats | None = None,
     ) -> StumpPool:
-        """All stumps of a table.
-
-        Parameters
-        ----------
-        table : Table
-            The examples.
-        n_classes : int
-            Number of classes.
-        n_thresholds : int, optional
-            Thresholds of each ordered attribute at most; by default there is one between any two
-            values.
-        weights : ndarray of shape (n_rows,), optional
-            Weights of the examples; equal ones by default. Missing values follow the heavier
-            branch where none are in the table.
-
-        Returns
-        -------
-        StumpPool
-            The pool.
-        """
+        """All stumps of a table."""
         given = np.ones(table.n_rows) if weights is None else weights
         parts = [_tests_of(table, j, n_thresholds, given) for j in range(table.n_attributes)]
         tests = Cuts(*map(np.concatenate, zip(*parts, strict=True)))
@@ -179,36 +102,12 @@ class StumpPool:
         return len(self.tests.cut) * self.n_pairs + self.n_classes
 
     def index(self, test: int, first: int, second: int) -> int:
-        """The place in the pool of a test with two different classes.
-
-        Parameters
-        ----------
-        test : int
-            Which test.
-        first, second : int
-            Class codes on its branches.
-
-        Returns
-        -------
-        int
-            The index.
-        """
+        """The place in the pool of a test with two different classes."""
         pair = first * (self.n_classes - 1) + second - (second > first)
         return test * self.n_pairs + pair
 
     def classes_of(self, index: int) -> tuple[int | None, int, int]:
-        """The test of a stump, if it has one, and the classes on its branches.
-
-        Parameters
-        ----------
-        index : int
-            Which stump.
-
-        Returns
-        -------
-        tuple of int or None, int, int
-            Test, class on the first branch, class on the second.
-        """
+        """The test of a stump, if it has one, and the classes on its branches."""
         if not 0 <= index < len(self):
             raise IndexError(f"index={index} is not in this pool of {len(self)} stumps.")
         n_stumps = len(self) - self.n_classes
@@ -219,18 +118,7 @@ class StumpPool:
         return test, first, other + (other >= first)
 
     def forest(self, indices: Any) -> Forest:
-        """Some of the stumps as trees.
-
-        Parameters
-        ----------
-        indices : sequence of int
-            Which.
-
-        Returns
-        -------
-        Forest
-            Trees; their leaves hold nothing but the class they vote for.
-        """
+        """Some of the stumps as trees."""
         return Forest.concatenate([self._tree(int(i)) for i in indices])
 
     def _tree(self, index: int) -> Forest:
@@ -258,28 +146,7 @@ class StumpPool:
 
 
 class StumpLearner:
-    """Chooses the stump of least weighted error; the first of those that are equally good.
-
-    Parameters
-    ----------
-    pool : StumpPool
-        All stumps of the table.
-    data : TrainingData
-        The encoded examples.
-    chosen : list of int
-        What was chosen so far; added to.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import StumpClassifier
-    >>> from orfeon.boosting.stump_pool import StumpLearner, StumpPool
-    >>> data = StumpClassifier()._read([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], None)
-    >>> learner = StumpLearner(StumpPool.of(data.table, 2), data, [])
-    >>> stump = learner.train(np.array([1.0, 1.0, 9.0, 1.0]), data.y, np.random.default_rng(0))
-    >>> learner.chosen, learner.hear(stump, "votes")
-    ([4], array([0, 0, 0, 1], dtype=int32))
-    """
+    """Chooses the stump of least weighted error; the first of those that are equally good."""
 
     def __init__(self, pool: StumpPool, data: TrainingData, chosen: list[int]) -> None:
         self.pool = pool
@@ -311,18 +178,7 @@ class StumpLearner:
         self._missing = (start + known)[self._with_missing], (start + n_rows)[self._with_missing]
 
     def sum_first(self, values: Floats) -> Floats:
-        """Sum of some values of the examples over the first branch of each test.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_rows,)
-            A value of each example.
-
-        Returns
-        -------
-        ndarray of shape (n_tests,)
-            Sums.
-        """
+        """Sum of some values of the examples over the first branch of each test."""
         running = np.zeros((len(self._order), len(values) + 1))
         np.cumsum(values[self._order], axis=1, out=running[:, 1:])
         flat = running.ravel()
@@ -333,20 +189,7 @@ class StumpLearner:
         return np.asarray(sums)
 
     def choose(self, weights: Floats, labels: npt.NDArray[Any]) -> int:
-        """The stump of least weighted error.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_rows,)
-            Weights of the examples.
-        labels : ndarray of shape (n_rows,)
-            Class codes.
-
-        Returns
-        -------
-        int
-            Its index in the pool, the lowest of those that are equally good.
-        """
+        """The stump of least weighted error."""
         n_classes = self.pool.n_classes
         totals = np.bincount(labels, weights=weights, minlength=n_classes)
         if n_classes == 2:
@@ -379,22 +222,7 @@ class StumpLearner:
         return np.stack([self.sum_first(np.where(labels == k, weights, 0.0)) for k in classes], 1)
 
     def train(self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator) -> Forest:
-        """Choose a stump.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_rows,)
-            Weights, on any scale.
-        labels : ndarray of shape (n_rows,)
-            Class codes.
-        rng : numpy.random.Generator
-            Not used: nothing is drawn.
-
-        Returns
-        -------
-        Forest
-            The stump as a tree, whose nodes hold the weights of the classes.
-        """
+        """Choose a stump."""
         index = self.choose(weights, labels)
         self.chosen.append(index)
         tree = self.pool.forest([index])
@@ -406,20 +234,7 @@ class StumpLearner:
         return tree._replace(value=value)
 
     def hear(self, member: Forest, what: Hears) -> npt.NDArray[Any]:
-        """What a stump says of the training examples.
-
-        Parameters
-        ----------
-        member : Forest
-            The stump.
-        what : {"votes"}
-            Class codes.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            What it says.
-        """
+        """What a stump says of the training examples."""
         return member.predict(self.data.X)
 
 

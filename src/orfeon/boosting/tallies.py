@@ -18,41 +18,13 @@ _TIED = 1e-12
 
 
 def with_ties(sums: Floats, total: Any) -> Floats:
-    """The same sums, those equal to the greatest of their row but for rounding made equal to it.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (n_rows, n_classes)
-        Sums of votes.
-    total : float or ndarray
-        Sum of all votes.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes)
-        Sums.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.tallies import with_ties
-    >>> np.argmax(with_ties(np.array([[0.1 + 0.2, 0.30000000000000010]]), 0.6))
-    np.int64(0)
-    """
+    """The same sums, those equal to the greatest of their row but for rounding made equal to it."""
     greatest = sums.max(axis=1, keepdims=True)
     return np.where(greatest - sums <= _TIED * float(np.max(total)), greatest, sums)
 
 
 class Tally(ABC):
-    """What the members heard so far say together.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of examples.
-    n_classes : int
-        Number of classes, 0 in regression.
-    """
+    """What the members heard so far say together."""
 
     def __init__(self, n_rows: int, n_classes: int) -> None:
         self.n_rows = n_rows
@@ -61,96 +33,33 @@ class Tally(ABC):
 
     @abstractmethod
     def add(self, said: npt.NDArray[Any], vote: Any) -> None:
-        """Hear one more member.
-
-        Parameters
-        ----------
-        said : ndarray
-            What it says of the examples.
-        vote : float or ndarray
-            The weight of its vote; one for each problem where members answer several.
-        """
+        """Hear one more member."""
 
     def decide(self) -> npt.NDArray[Any]:
-        """The decision so far.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Class codes, the first of those that are tied; or numbers.
-        """
+        """The decision so far."""
         return np.asarray(np.argmax(with_ties(self.sums, self.total), axis=1))
 
 
 class VoteTally(Tally):
-    """Weighted votes for classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.tallies import VoteTally
-    >>> tally = VoteTally(2, 2)
-    >>> tally.add(np.array([0, 1]), 0.5)
-    >>> tally.add(np.array([1, 1]), 0.75)
-    >>> tally.sums, tally.decide()
-    (array([[0.5 , 0.75],
-           [0.  , 1.25]]), array([1, 1]))
-    """
+    """Weighted votes for classes."""
 
     def add(self, said: npt.NDArray[Any], vote: float) -> None:
-        """Add a member's votes.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Class codes.
-        vote : float
-            The weight of its vote.
-        """
+        """Add a member's votes."""
         self.sums[np.arange(self.n_rows), said] += vote
         self.total += vote
 
 
 class SupportTally(Tally):
-    """Weighted sums of class supports.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.tallies import SupportTally
-    >>> tally = SupportTally(1, 2)
-    >>> tally.add(np.array([[0.25, 0.75]]), 2.0)
-    >>> tally.sums
-    array([[0.5, 1.5]])
-    """
+    """Weighted sums of class supports."""
 
     def add(self, said: npt.NDArray[Any], vote: float) -> None:
-        """Add a member's supports.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows, n_classes)
-            Supports.
-        vote : float
-            The weight of its vote.
-        """
+        """Add a member's supports."""
         self.sums += vote * said
         self.total += vote
 
 
 class MedianTally(Tally):
-    """Predictions, of which the weighted median is taken.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.tallies import MedianTally
-    >>> tally = MedianTally(1, 0)
-    >>> for number, vote in ((1.0, 1.0), (5.0, 3.0), (2.0, 1.0)):
-    ...     tally.add(np.array([number]), vote)
-    >>> tally.decide()
-    array([5.])
-    """
+    """Predictions, of which the weighted median is taken."""
 
     def __init__(self, n_rows: int, n_classes: int) -> None:
         super().__init__(n_rows, n_classes)
@@ -158,25 +67,11 @@ class MedianTally(Tally):
         self._votes: list[float] = []
 
     def add(self, said: npt.NDArray[Any], vote: float) -> None:
-        """Hear a member's predictions.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows,)
-            Predictions.
-        vote : float
-            The weight of its vote.
-        """
+        """Hear a member's predictions."""
         self._said.append(np.asarray(said, dtype=np.float64))
         self._votes.append(vote)
         self.total += vote
 
     def decide(self) -> npt.NDArray[Any]:
-        """The weighted median so far.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Numbers.
-        """
+        """The weighted median so far."""
         return weighted_median(np.array(self._said), np.array(self._votes))

@@ -29,33 +29,10 @@ _BLOCK = 1 << 22
 def weighted_median(predictions: Floats, votes: Floats) -> Floats:
     """The least prediction that has, with those below it, at least half of the votes.
 
-    Parameters
-    ----------
-    predictions : ndarray of shape (n_members, n_rows)
-        What each member predicts.
-    votes : ndarray of shape (n_members,)
-        Votes of the members, not negative. Where some are infinite the others do not count. If
-        all are 0 they count as equal.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The median of each row.
-
     Notes
     -----
     Votes are counted in steps of about 2**-52 of their sum. So sums do not depend on the order in
     which they are added, and a tie between equal votes is a tie.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.weighted_median import weighted_median
-    >>> predictions = np.array([[1.0, 5.0], [2.0, 4.0], [9.0, 3.0]])
-    >>> weighted_median(predictions, np.array([1.0, 1.0, 1.0]))
-    array([2., 4.])
-    >>> weighted_median(predictions, np.array([2.0, 1.0, 1.0]))  # half is enough
-    array([1., 4.])
     """
     predictions, votes = _check(predictions, votes)
     counted = _in_steps(votes)
@@ -69,28 +46,7 @@ def weighted_median(predictions: Floats, votes: Floats) -> Floats:
 
 
 def staged_weighted_median(predictions: Floats, votes: Floats) -> Iterator[Floats]:
-    """The weighted median of the first prediction, of the first two, and so on.
-
-    Parameters
-    ----------
-    predictions : ndarray of shape (n_members, n_rows)
-        What each member predicts.
-    votes : ndarray of shape (n_members,)
-        Votes of the members, as of :func:`weighted_median`.
-
-    Yields
-    ------
-    ndarray of shape (n_rows,)
-        What :func:`weighted_median` gives of the members so far.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.boosting.weighted_median import staged_weighted_median
-    >>> predictions = np.array([[1.0], [3.0], [2.0]])
-    >>> [float(median[0]) for median in staged_weighted_median(predictions, np.ones(3))]
-    [1.0, 1.0, 2.0]
-    """
+    """The weighted median of the first prediction, of the first two, and so on."""
     predictions, votes = _check(predictions, votes)
     # Sorted once: the members still to come have no votes.
     order = np.argsort(predictions, axis=0, kind="stable")

@@ -45,18 +45,7 @@ Start with 'orfeon study': it needs nothing, not even data. Every command has it
 
 
 def available_commands() -> list[str]:
-    """The commands whose modules are installed, in the order of their list.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> from orfeon.cli import available_commands
-    >>> [name for name in available_commands() if name in ("fit", "predict")]
-    ['fit', 'predict']
-    """
+    """The commands whose modules are installed, in the order of their list."""
     return [name for name in COMMANDS if importlib.util.find_spec(f"{__name__}.{name}")]
 
 
@@ -116,25 +105,6 @@ def _notes(*, silent: bool) -> Iterator[None]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command ``orfeon``.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        What follows the name of the command; by default from the command line.
-
-    Returns
-    -------
-    int
-        The exit code: 0 done, 1 a defect of orfeon, 2 a mistake of the user, 130 interrupted,
-        143 terminated, 141 when the reader of the output has gone.
-
-    Examples
-    --------
-    >>> from orfeon.cli import main
-    >>> main(["--version"])
-    orfeon ...
-    0
-    """
+    """Run the command ``orfeon``."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     return guarded(_run, given)

@@ -39,13 +39,7 @@ ORFEON_DATA=~/data orfeon datasets list --json
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes.
-
-    Parameters
-    ----------
-    subparsers : argparse's subparsers
-        To add the command to.
-    """
+    """Say what the command takes."""
     parser = command_parser(
         subparsers, "datasets", "list, describe and fetch data sets", _DESCRIPTION, _EXAMPLES
     )
@@ -65,18 +59,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what was asked for.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What was given.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Do what was asked for."""
     names = options.name
     if options.action in ("list", "path"):
         if names:

@@ -43,13 +43,7 @@ STRING = 8
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes.
-
-    Parameters
-    ----------
-    subparsers : argparse's subparsers
-        To add the command to.
-    """
+    """Say what the command takes."""
     parser = command_parser(
         subparsers, "export", "write a saved model as an ONNX file", _DESCRIPTION, _EXAMPLES
     )
@@ -76,18 +70,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Export, compare, and tell what the inputs are.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What was given.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Export, compare, and tell what the inputs are."""
     types.check_output(options.output, force=options.force)
     saved = read_saved(options.model, foreign=options.foreign)
     exported = _exported(saved, options)

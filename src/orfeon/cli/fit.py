@@ -40,13 +40,7 @@ _ENOUGH_FOR_OUT_OF_BAG = 50
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes.
-
-    Parameters
-    ----------
-    subparsers : argparse's subparsers
-        To add the command to.
-    """
+    """Say what the command takes."""
     from orfeon.study.workbench.methods import METHODS
 
     methods = "\n".join(f"  {name:<21} {method.idea}" for name, method in METHODS.items())
@@ -107,18 +101,7 @@ def _add_data_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train and save.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What was given.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Train and save."""
     method = _method(options.method)
     types.check_output(options.output, force=options.force)
     import orfeon

@@ -47,19 +47,7 @@ _OPTIONS = {
 
 
 class Terminated(KeyboardInterrupt):
-    """The system asks the process to end; whoever tidies up after Ctrl-C does so after this too.
-
-    Parameters
-    ----------
-    number : int
-        The signal.
-
-    Examples
-    --------
-    >>> from orfeon.cli.guard import Terminated
-    >>> Terminated(15).exit_code
-    143
-    """
+    """The system asks the process to end; whoever tidies up after Ctrl-C does so after this too."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"signal {number}")
@@ -185,27 +173,7 @@ def _printed_anywhere() -> None:
 
 
 def guarded(run: Callable[[list[str]], int], arguments: list[str]) -> int:
-    """Run a command and give its exit code, whatever happens.
-
-    Parameters
-    ----------
-    run : callable
-        Given the arguments, gives the exit code.
-    arguments : list of str
-        What follows the name of the program.
-
-    Returns
-    -------
-    int
-        0 done, 1 a defect, 2 a mistake of the user, 130 and 143 interrupted and terminated, 141
-        when the reader of the output has gone.
-
-    Examples
-    --------
-    >>> from orfeon.cli.guard import guarded
-    >>> guarded(lambda arguments: len(arguments), [])
-    0
-    """
+    """Run a command and give its exit code, whatever happens."""
     program = _program(arguments)
     debug = "--debug" in arguments
     _printed_anywhere()

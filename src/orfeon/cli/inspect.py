@@ -53,13 +53,7 @@ _SQLITE = b"SQLite format 3\0"
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes.
-
-    Parameters
-    ----------
-    subparsers : argparse's subparsers
-        To add the command to.
-    """
+    """Say what the command takes."""
     parser = command_parser(
         subparsers, "inspect", "say what is inside a file", _DESCRIPTION, _EXAMPLES
     )
@@ -75,18 +69,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Find out what it is, and say what is inside.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What was given.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Find out what it is, and say what is inside."""
     kind = kind_of(options.what)
     if kind != "data" and (options.target is not None or options.rows is not None):
         raise UserError(f"--target and --rows are for data files, and {options.what} is {kind}.")
@@ -106,23 +89,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def kind_of(what: str) -> str:
-    """What an argument names: a model, a store, the methods, or data.
-
-    Parameters
-    ----------
-    what : str
-        A path, an address or a name.
-
-    Returns
-    -------
-    {"a model", "a store", "the list of methods", "data"}
-
-    Examples
-    --------
-    >>> from orfeon.cli.inspect import kind_of
-    >>> kind_of("postgresql://host/results"), kind_of("methods"), kind_of("wine.csv")
-    ('a store', 'the list of methods', 'data')
-    """
+    """What an argument names: a model, a store, the methods, or data."""
     if "://" in what:
         return "a store"
     path = Path(what).expanduser()

@@ -59,27 +59,6 @@ class LiveDisplay:
 
     It may be told things from any thread. It is a context manager: leaving it takes the display
     away and gives the cursor back, also after Ctrl-C.
-
-    Parameters
-    ----------
-    title : str, default=""
-        What is being done.
-    quiet : bool, default=False
-        Show nothing.
-    file : text stream, optional
-        Where to draw; standard error by default.
-    clock : callable, default=time.monotonic
-        Gives the time in seconds.
-
-    Examples
-    --------
-    >>> from orfeon.cli.live import LiveDisplay
-    >>> with LiveDisplay("study", quiet=True) as display:
-    ...     display.start(200)
-    ...     display.running(["bagging, fold 1"])
-    ...     display.advance(1, "bagging, fold 1: 8.1%")
-    ...     display.done, display.total
-    (1.0, 200.0)
     """
 
     def __init__(
@@ -114,18 +93,7 @@ class LiveDisplay:
         return self._state.total
 
     def start(self, total: float, done: float = 0, *, is_time: bool = False) -> None:
-        """Begin, or say that there is more or less to do than was thought.
-
-        Parameters
-        ----------
-        total : float
-            How much there is to do, in any unit: runs, members, rows.
-        done : float, default=0
-            How much of it was done before, by a run that was stopped; the time left does not
-            rest on it. Only the first call counts it.
-        is_time : bool, default=False
-            Whether the unit is seconds of a budget: they are not counted out.
-        """
+        """Begin, or say that there is more or less to do than was thought."""
         with self._lock:
             state = self._state
             state.total, state.is_time = float(total), is_time
@@ -137,26 +105,12 @@ class LiveDisplay:
             self._live.start(refresh=True)
 
     def running(self, names: Sequence[str]) -> None:
-        """Say what runs now.
-
-        Parameters
-        ----------
-        names : sequence of str
-            As many as run at once.
-        """
+        """Say what runs now."""
         with self._lock:
             self._state.running = tuple(map(printable, names))
 
     def advance(self, n: float = 1, text: str = "") -> None:
-        """Count work that is done.
-
-        Parameters
-        ----------
-        n : float, default=1
-            How much, in the unit of the total.
-        text : str, default=""
-            What it was and how it went, in a few words.
-        """
+        """Count work that is done."""
         with self._lock:
             state = self._state
             state.done += n
@@ -166,36 +120,19 @@ class LiveDisplay:
                 state.last = printable(text)
 
     def time_left(self, seconds: float) -> None:
-        """Say how long it will take, where that is known better than from the pace so far.
-
-        Parameters
-        ----------
-        seconds : float
-            It holds until the next :meth:`advance`.
-        """
+        """Say how long it will take, where that is known better than from the pace so far."""
         with self._lock:
             self._state.seconds_left = seconds
             self._state.advanced = self._clock()
 
     def error(self, text: str) -> None:
-        """Count an error that the work goes on after.
-
-        Parameters
-        ----------
-        text : str
-            What failed and why.
-        """
+        """Count an error that the work goes on after."""
         with self._lock:
             self._state.n_errors += 1
             self._state.last_error = printable(text)
 
     def note(self, text: str) -> None:
-        """Write a line that stays, above the display.
-
-        Parameters
-        ----------
-        text : str
-        """
+        """Write a line that stays, above the display."""
         if self._live is not None:
             from rich.text import Text
 

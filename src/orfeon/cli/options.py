@@ -25,24 +25,7 @@ _WORDS: dict[str, Any] = {"true": True, "false": False, "none": None, "null": No
 
 
 def duration(text: str) -> float:
-    """Seconds of a duration such as ``90s``, ``2m``, ``1h30m`` or plain ``45``.
-
-    Parameters
-    ----------
-    text : str
-        Numbers with ms, s, m (or min), h, d; a number alone is in seconds.
-
-    Returns
-    -------
-    float
-        More than 0.
-
-    Examples
-    --------
-    >>> from orfeon.cli.options import duration
-    >>> duration("1h30m"), duration("90s"), duration("2m"), duration("0.5h"), duration("45")
-    (5400.0, 90.0, 120.0, 1800.0, 45.0)
-    """
+    """Seconds of a duration such as ``90s``, ``2m``, ``1h30m`` or plain ``45``."""
     plain = text.strip().lower()
     try:
         seconds = float(plain)
@@ -59,22 +42,7 @@ def duration(text: str) -> float:
 
 
 def names(text: str) -> list[str]:
-    """Names parted by commas, each once.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> from orfeon.cli.options import names
-    >>> names("bagging, boosting,bagging")
-    ['bagging', 'boosting']
-    """
+    """Names parted by commas, each once."""
     found = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not found:
         raise ArgumentTypeError(f"{text!r} names nothing: give names parted by commas")
@@ -82,23 +50,7 @@ def names(text: str) -> list[str]:
 
 
 def value(text: str) -> Any:
-    """The value of a setting: a number, true, false, none, a list in brackets or a string.
-
-    Parameters
-    ----------
-    text : str
-        Quotes make a string of what would be a number: ``'"5"'``.
-
-    Returns
-    -------
-    int, float, bool, None, str or list
-
-    Examples
-    --------
-    >>> from orfeon.cli.options import value
-    >>> [value(text) for text in ("500", "0.5", "true", "none", "sqrt", '"5"', "[1, 2]")]
-    [500, 0.5, True, None, 'sqrt', '5', [1, 2]]
-    """
+    """The value of a setting: a number, true, false, none, a list in brackets or a string."""
     plain = text.strip()
     if plain.lower() in _WORDS:
         return _WORDS[plain.lower()]
@@ -116,23 +68,7 @@ def value(text: str) -> Any:
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """A setting ``name=value``.
-
-    Parameters
-    ----------
-    text : str
-        The name is that of a parameter, the value as in :func:`value`.
-
-    Returns
-    -------
-    tuple of str and value
-
-    Examples
-    --------
-    >>> from orfeon.cli.options import setting
-    >>> setting("n_estimators=500"), setting("max_features=sqrt")
-    (('n_estimators', 500), ('max_features', 'sqrt'))
-    """
+    """A setting ``name=value``."""
     name, equals, given = text.partition("=")
     name = name.strip()
     if not equals or not _NAME.match(name):
@@ -141,22 +77,7 @@ def setting(text: str) -> tuple[str, Any]:
 
 
 def merged(settings: Iterable[tuple[str, Any]] | None) -> dict[str, Any]:
-    """Settings as a mapping; a name that is given twice is refused.
-
-    Parameters
-    ----------
-    settings : iterable of tuple, or None
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
-    >>> from orfeon.cli.options import merged
-    >>> merged([("n_estimators", 500), ("max_depth", None)])
-    {'n_estimators': 500, 'max_depth': None}
-    """
+    """Settings as a mapping; a name that is given twice is refused."""
     found: dict[str, Any] = {}
     for name, given in settings or ():
         if name in found:
@@ -166,22 +87,7 @@ def merged(settings: Iterable[tuple[str, Any]] | None) -> dict[str, Any]:
 
 
 def count(text: str) -> int:
-    """A whole number, 1 or more.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> from orfeon.cli.options import count
-    >>> count("500")
-    500
-    """
+    """A whole number, 1 or more."""
     try:
         number = int(text)
     except ValueError:
@@ -192,44 +98,14 @@ def count(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """A seed of random numbers: a whole number from 0 to 2**32 - 1.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> from orfeon.cli.options import seed
-    >>> seed("0")
-    0
-    """
+    """A seed of random numbers: a whole number from 0 to 2**32 - 1."""
     if not text.strip().isdecimal() or int(text) > 2**32 - 1:
         raise ArgumentTypeError(f"{text!r} is no seed: it is a whole number from 0 to {2**32 - 1}")
     return int(text)
 
 
 def jobs(text: str) -> int:
-    """How many threads or processes: 1 or more, or -1 for as many as there are cores.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> from orfeon.cli.options import jobs
-    >>> jobs("-1")
-    -1
-    """
+    """How many threads or processes: 1 or more, or -1 for as many as there are cores."""
     try:
         number = int(text)
     except ValueError:
@@ -240,22 +116,7 @@ def jobs(text: str) -> int:
 
 
 def share(text: str) -> float:
-    """A fraction: more than 0, at most 1; also as a percentage.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> from orfeon.cli.options import share
-    >>> share("0.2"), share("20%")
-    (0.2, 0.2)
-    """
+    """A fraction: more than 0, at most 1; also as a percentage."""
     plain = text.strip()
     try:
         number = float(plain[:-1]) / 100 if plain.endswith("%") else float(plain)
@@ -267,44 +128,12 @@ def share(text: str) -> float:
 
 
 def size(text: str) -> int | float:
-    """How many members are kept: a whole number, or a fraction below 1.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    int or float
-
-    Examples
-    --------
-    >>> from orfeon.cli.options import size
-    >>> size("21"), size("0.2"), size("20%")
-    (21, 0.2, 0.2)
-    """
+    """How many members are kept: a whole number, or a fraction below 1."""
     return count(text) if text.strip().lstrip("+-").isdecimal() else share(text)
 
 
 def existing_file(text: str) -> Path:
-    """The path of a file that is there.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    pathlib.Path
-
-    Examples
-    --------
-    >>> from orfeon.cli.options import existing_file
-    >>> existing_file("nowhere.csv")
-    Traceback (most recent call last):
-    ...
-    argparse.ArgumentTypeError: there is no file 'nowhere.csv'
-    """
+    """The path of a file that is there."""
     path = Path(text).expanduser()
     if path.is_dir():
         raise ArgumentTypeError(f"{text!r} is a folder, a file is needed")
@@ -314,22 +143,7 @@ def existing_file(text: str) -> Path:
 
 
 def output_file(text: str) -> Path:
-    """The path of a file to write; its folder must be there.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    pathlib.Path
-
-    Examples
-    --------
-    >>> from orfeon.cli.options import output_file
-    >>> output_file("model.orfeon").name
-    'model.orfeon'
-    """
+    """The path of a file to write; its folder must be there."""
     path = Path(text).expanduser()
     if not text or path.is_dir():
         raise ArgumentTypeError(f"{text!r} is a folder, the name of a file is needed")
@@ -339,21 +153,7 @@ def output_file(text: str) -> Path:
 
 
 def check_output(path: Path, *, force: bool) -> None:
-    """Refuse to write where something is, or where nothing can be written, before the long work.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file that will be written.
-    force : bool
-        Whether what is there may be replaced.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from orfeon.cli.options import check_output
-    >>> check_output(Path("a-new-model.orfeon"), force=False)
-    """
+    """Refuse to write where something is, or where nothing can be written, before the long work."""
     if path.exists() and not force:
         raise UserError(f"{path} is there already: name another file, or replace it with --force.")
     if not os.access(path.parent, os.W_OK):
@@ -361,23 +161,7 @@ def check_output(path: Path, *, force: bool) -> None:
 
 
 def add_output_options(parser: argparse.ArgumentParser, *, progress: bool = True) -> None:
-    """Add ``--json`` and, for commands that take long, ``--quiet``.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-    progress : bool, default=True
-        Whether there is progress to be silenced.
-
-    Examples
-    --------
-    >>> import argparse
-    >>> from orfeon.cli.options import add_output_options
-    >>> parser = argparse.ArgumentParser()
-    >>> add_output_options(parser)
-    >>> parser.parse_args(["--json"])
-    Namespace(json=True, quiet=False)
-    """
+    """Add ``--json`` and, for commands that take long, ``--quiet``."""
     parser.add_argument("--json", action="store_true", help="print one JSON document, nothing else")
     if progress:
         parser.add_argument(

@@ -18,23 +18,7 @@ from orfeon.wording import aligned
 
 
 def plain_value(value: Any) -> Any:
-    """A value as JSON can hold it: NumPy's numbers as numbers, what is not finite as null.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    object
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.cli.output import plain_value
-    >>> plain_value({"error": np.float64(0.5), "sizes": np.arange(2), "missing": float("nan")})
-    {'error': 0.5, 'sizes': [0, 1], 'missing': None}
-    """
+    """A value as JSON can hold it: NumPy's numbers as numbers, what is not finite as null."""
     if isinstance(value, Mapping):
         return {str(plain_value(name)): plain_value(item) for name, item in value.items()}
     if hasattr(value, "tolist"):
@@ -49,42 +33,12 @@ def plain_value(value: Any) -> Any:
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document.
-
-    Parameters
-    ----------
-    document : object
-        Made of mappings, sequences, numbers and text.
-
-    Examples
-    --------
-    >>> from orfeon.cli.output import print_json
-    >>> print_json({"error": 0.125})
-    {
-      "error": 0.125
-    }
-    """
+    """Print one JSON document."""
     print(json.dumps(plain_value(document), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def is_terminal(stream: Any) -> bool:
-    """Whether a stream is a terminal that can be drawn on; colours are NO_COLOR's matter.
-
-    Parameters
-    ----------
-    stream : text stream or None
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> import io
-    >>> from orfeon.cli.output import is_terminal
-    >>> is_terminal(io.StringIO())
-    False
-    """
+    """Whether a stream is a terminal that can be drawn on; colours are NO_COLOR's matter."""
     if stream is None or getattr(stream, "closed", False) or not stream.isatty():
         return False
     return os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
@@ -98,29 +52,7 @@ def print_table(
     to_the_right: Collection[int] = (),
     highlight: Collection[int] = (),
 ) -> None:
-    """Print a table: drawn on a terminal, plain in a pipe.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Their names.
-    rows : sequence of sequence
-        As many cells in each; their ``str`` is shown.
-    title : str, optional
-        A line above.
-    to_the_right : collection of int, optional
-        The columns that are set to the right: those of numbers.
-    highlight : collection of int, optional
-        Rows that stand out on a terminal.
-
-    Examples
-    --------
-    >>> from orfeon.cli.output import print_table
-    >>> print_table(["method", "error"], [["bagging", "8.1"], ["tree", "12.5"]], to_the_right={1})
-    method   error
-    bagging    8.1
-    tree      12.5
-    """
+    """Print a table: drawn on a terminal, plain in a pipe."""
     cells = [[printable(cell) for cell in row] for row in rows]
     if is_terminal(sys.stdout):
         _draw_table(columns, cells, title, to_the_right, highlight)
@@ -158,20 +90,7 @@ def _draw_table(
 
 
 def print_facts(facts: Mapping[str, object] | Sequence[tuple[str, object]]) -> None:
-    """Print names and values, a line each.
-
-    Parameters
-    ----------
-    facts : mapping or sequence of tuple
-        Those whose value is None are left out.
-
-    Examples
-    --------
-    >>> from orfeon.cli.output import print_facts
-    >>> print_facts({"rows": 150, "target": "class", "note": None})
-    rows    150
-    target  class
-    """
+    """Print names and values, a line each."""
     pairs = facts.items() if isinstance(facts, Mapping) else facts
     lines = [[printable(name), printable(fact)] for name, fact in pairs if fact is not None]
     if lines:
@@ -179,18 +98,6 @@ def print_facts(facts: Mapping[str, object] | Sequence[tuple[str, object]]) -> N
 
 
 def say(text: str, *, quiet: bool = False) -> None:
-    """Tell something beside the result, on standard error.
-
-    Parameters
-    ----------
-    text : str
-    quiet : bool, default=False
-        Whether to keep still.
-
-    Examples
-    --------
-    >>> from orfeon.cli.output import say
-    >>> say("Written to model.orfeon.", quiet=True)
-    """
+    """Tell something beside the result, on standard error."""
     if not quiet:
         print(text, file=sys.stderr, flush=True)

@@ -21,21 +21,7 @@ Exit codes:
 
 
 class UsageError(UserError):
-    """The arguments of a command are not as they must be.
-
-    Parameters
-    ----------
-    program : str
-        The command, as it was called: ``"orfeon fit"``.
-    message : str
-        What is wrong with its arguments.
-
-    Examples
-    --------
-    >>> from orfeon.cli.parser import UsageError
-    >>> UsageError("orfeon fit", "--target is missing.").program
-    'orfeon fit'
-    """
+    """The arguments of a command are not as they must be."""
 
     def __init__(self, program: str, message: str) -> None:
         super().__init__(message)
@@ -67,18 +53,7 @@ def _fill_paragraph(paragraph: str, width: int) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are raised, in one sentence with the nearest names.
-
-    Examples
-    --------
-    >>> from orfeon.cli.parser import Parser
-    >>> parser = Parser(prog="orfeon fit")
-    >>> _ = parser.add_argument("--method")
-    >>> parser.parse_all(["--methd", "bagging"])
-    Traceback (most recent call last):
-    ...
-    orfeon.cli.parser.UsageError: there is no option '--methd' (did you mean '--method'?). ...
-    """
+    """A parser whose errors are raised, in one sentence with the nearest names."""
 
     def __init__(self, **settings: Any) -> None:
         # Abbreviations would end to work on the day that another option begins alike.
@@ -87,13 +62,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**settings)
 
     def error(self, message: str) -> NoReturn:
-        """Raise what is wrong with the arguments.
-
-        Parameters
-        ----------
-        message : str
-            What is wrong.
-        """
+        """Raise what is wrong with the arguments."""
         if not message.endswith((".", "?")):
             message += "."
         raise UsageError(self.prog, f"{message} See '{self.prog} --help'.")
@@ -110,17 +79,7 @@ class Parser(argparse.ArgumentParser):
         )
 
     def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Parse arguments; what is not known is an error of the command that was called.
-
-        Parameters
-        ----------
-        arguments : sequence of str
-            What follows the name of the program.
-
-        Returns
-        -------
-        argparse.Namespace
-        """
+        """Parse arguments; what is not known is an error of the command that was called."""
         options, unknown = self.parse_known_args(arguments)
         if unknown:
             self._command_parser(getattr(options, "command", None))._refuse(unknown)
@@ -146,33 +105,7 @@ class Parser(argparse.ArgumentParser):
 def command_parser(
     subparsers: Any, name: str, summary: str, description: str, examples: str = ""
 ) -> Parser:
-    """Add the parser of a command, with a help page in the house's form.
-
-    Parameters
-    ----------
-    subparsers : what ``add_parser`` was given
-    name : str
-        The command.
-    summary : str
-        A line for the list of commands.
-    description : str
-        Paragraphs parted by empty lines; indented lines stand as they are.
-    examples : str, optional
-        Lines that work as they stand.
-
-    Returns
-    -------
-    Parser
-        To add arguments to.
-
-    Examples
-    --------
-    >>> from orfeon.cli.parser import Parser, command_parser
-    >>> subparsers = Parser(prog="orfeon").add_subparsers()
-    >>> parser = command_parser(subparsers, "fit", "train", "Trains.", "orfeon fit wine")
-    >>> print(parser.format_usage())
-    usage: orfeon fit [-h]
-    """
+    """Add the parser of a command, with a help page in the house's form."""
     lines = textwrap.indent(textwrap.dedent(examples).strip(), "  ")
     epilog = f"Examples:\n{lines}\n\n{EXIT_CODES}" if lines else EXIT_CODES
     parser = subparsers.add_parser(name, help=summary, description=description, epilog=epilog)

@@ -41,13 +41,7 @@ cat new.csv | orfeon predict model.orfeon - --format jsonl | head
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes.
-
-    Parameters
-    ----------
-    subparsers : argparse's subparsers
-        To add the command to.
-    """
+    """Say what the command takes."""
     parser = command_parser(
         subparsers, "predict", "apply a saved model to new rows", _DESCRIPTION, _EXAMPLES
     )
@@ -72,18 +66,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Predict, piece by piece.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What was given.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Predict, piece by piece."""
     output: Path | None = options.output
     form = format_of(output, options.format)
     if output is not None:
@@ -146,37 +129,7 @@ def _columns_of_words(saved: SavedModel, identifier: str | None) -> frozenset[st
 def predictions_of(
     saved: SavedModel, frame: Any, *, identifier: str | None = None, proba: bool = False
 ) -> Any:
-    """The predictions of some rows, as a table.
-
-    Parameters
-    ----------
-    saved : SavedModel
-        The model.
-    frame : pandas.DataFrame
-        The rows as they came.
-    identifier : str, optional
-        A column to put first.
-    proba : bool, default=False
-        Whether to add the probabilities of the classes.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> from pathlib import Path
-    >>> from orfeon import StumpClassifier
-    >>> from orfeon.cli.predict import predictions_of
-    >>> from orfeon.cli.saved_models import SavedModel
-    >>> stump = StumpClassifier().fit(pandas.DataFrame({"u": [0.0, 1.0]}), ["no", "yes"])
-    >>> saved = SavedModel(Path("stump.orfeon"), stump, None, {})
-    >>> predictions_of(saved, pandas.DataFrame({"name": ["a"], "u": [0.9]}), identifier="name")
-      name prediction
-    0    a        yes
-    """
+    """The predictions of some rows, as a table."""
     import pandas
 
     columns: dict[str, Any] = {}

@@ -34,35 +34,11 @@ class Writer(Protocol):
     """Takes pieces of a table, one after the other."""
 
     def write(self, piece: Any) -> None:
-        """Write some more rows.
-
-        Parameters
-        ----------
-        piece : pandas.DataFrame
-        """
+        """Write some more rows."""
 
 
 def format_of(path: Path | None, given: str | None) -> str:
-    """The format of a file of predictions.
-
-    Parameters
-    ----------
-    path : pathlib.Path or None
-        The file; None for standard output.
-    given : str or None
-        What the user asks for, whatever the name.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from orfeon.cli.prediction_files import format_of
-    >>> format_of(Path("out.csv.gz"), None), format_of(Path("out.txt"), "jsonl")
-    ('csv', 'jsonl')
-    """
+    """The format of a file of predictions."""
     if path is None or given is not None:
         if path is None and given == "parquet":
             raise UserError("--format parquet needs a file: name it with -o.")
@@ -80,30 +56,7 @@ def format_of(path: Path | None, given: str | None) -> str:
 
 @contextlib.contextmanager
 def open_predictions(path: Path | None, form: str) -> Iterator[Writer]:
-    """A file of predictions, to be written piece by piece.
-
-    Parameters
-    ----------
-    path : pathlib.Path or None
-        The file; None for standard output.
-    form : str
-        "csv", "jsonl" or "parquet".
-
-    Yields
-    ------
-    Writer
-
-    Examples
-    --------
-    >>> import pandas
-    >>> from orfeon.cli.prediction_files import open_predictions
-    >>> with open_predictions(None, "csv") as file:
-    ...     file.write(pandas.DataFrame({"prediction": ["a"]}))
-    ...     file.write(pandas.DataFrame({"prediction": ["b"]}))
-    prediction
-    a
-    b
-    """
+    """A file of predictions, to be written piece by piece."""
     if path is None:
         with contextlib.suppress(AttributeError, ValueError):
             sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]

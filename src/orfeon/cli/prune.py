@@ -55,13 +55,7 @@ def _keep(text: str) -> int | float | str:
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes.
-
-    Parameters
-    ----------
-    subparsers : argparse's subparsers
-        To add the command to.
-    """
+    """Say what the command takes."""
     from orfeon.ordering import RULES
 
     parser = command_parser(
@@ -98,18 +92,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prune, save, and compare.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What was given.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Prune, save, and compare."""
     import orfeon
     from orfeon.io import describe
 

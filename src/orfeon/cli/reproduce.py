@@ -44,23 +44,7 @@ orfeon reproduce martinez-4.2 --store postgresql://host/results --csv table.csv
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes.
-
-    Parameters
-    ----------
-    subparsers : object
-        What argparse gives for commands.
-
-    Examples
-    --------
-    >>> from orfeon.cli.parser import Parser
-    >>> from orfeon.cli.reproduce import add_parser
-    >>> parser = Parser(prog="orfeon")
-    >>> add_parser(parser.add_subparsers(dest="command"))
-    >>> options = parser.parse_all(["reproduce", "martinez-3.2", "--runs", "5"])
-    >>> options.table, options.runs, options.n_jobs
-    ('martinez-3.2', 5, 1)
-    """
+    """Say what the command takes."""
     parser = command_parser(
         subparsers,
         "reproduce",
@@ -117,31 +101,7 @@ def _add_results_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Reproduce a table.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        As :func:`add_parser` has them.
-
-    Returns
-    -------
-    int
-        0, whatever agrees; also for a quick run without any data, which says so.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from orfeon.cli import main
-    >>> with TemporaryDirectory() as folder:
-    ...     options = f"--datasets waveform --methods igp_tree --runs 4 --out {folder}"
-    ...     main(["reproduce", "martinez-3.2", *options.split()])
-    dataset   method    config  splits  ours        published   difference  tolerance
-    waveform  igp_tree               4  ...
-    <BLANKLINE>
-    1 of 1 cells agree.
-    0
-    """
+    """Reproduce a table."""
     from orfeon.study.reproducing.plan import NothingToRunError
 
     if options.table == "list":

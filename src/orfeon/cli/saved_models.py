@@ -17,21 +17,7 @@ _PICKLE_ENDINGS = (".pkl", ".pickle", ".joblib", ".sav", ".dill")
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A model file that was read.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        Where it is.
-    model : estimator
-        The model.
-    preparation : Preparation or None
-        How a table becomes what the model takes; None for a model saved from Python without one.
-    about : dict
-        What else was saved with it.
-    parts : Parts, optional
-        All that was read.
-    """
+    """A model file that was read."""
 
     path: Path
     model: Any
@@ -53,18 +39,7 @@ class SavedModel:
         return "classification" if hasattr(self.model, "classes_") else "regression"
 
     def attributes(self, frame: Any) -> Any:
-        """The attributes that the model takes, of a table as it came.
-
-        Parameters
-        ----------
-        frame : pandas.DataFrame
-            New data.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each row.
-        """
+        """The attributes that the model takes, of a table as it came."""
         if self.preparation is not None:
             return self.preparation.transform(frame)
         expected = getattr(self.model, "feature_names_in_", None)
@@ -85,20 +60,7 @@ class SavedModel:
         return frame.to_numpy()
 
     def labelled(self, frame: Any, target: str | None) -> tuple[Any, Any]:
-        """The attributes and the target of a table.
-
-        Parameters
-        ----------
-        frame : pandas.DataFrame
-            Data with the target.
-        target : str or None
-            Name of the target, for a model that does not know it.
-
-        Returns
-        -------
-        X : pandas.DataFrame
-        y : ndarray
-        """
+        """The attributes and the target of a table."""
         known = None if self.preparation is None else self.preparation.target
         if known is not None:
             if target not in (None, known):
@@ -117,22 +79,7 @@ class SavedModel:
 
 
 def refuse_pickles(path: Path) -> None:
-    """Refuse a file that is a pickle: to load one is to run whatever it holds.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A file.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from orfeon.cli.saved_models import refuse_pickles
-    >>> refuse_pickles(Path("forest.joblib"))
-    Traceback (most recent call last):
-    ...
-    orfeon.errors.UserError: forest.joblib is a pickle, and orfeon never loads pickles...
-    """
+    """Refuse a file that is a pickle: to load one is to run whatever it holds."""
     is_pickle = path.suffix.lower() in _PICKLE_ENDINGS
     if not is_pickle and path.is_file():
         with path.open("rb") as file:
@@ -147,21 +94,7 @@ def refuse_pickles(path: Path) -> None:
 
 
 def add_foreign_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--foreign``, which all commands that read a model have.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-
-    Examples
-    --------
-    >>> import argparse
-    >>> from orfeon.cli.saved_models import add_foreign_option
-    >>> parser = argparse.ArgumentParser()
-    >>> add_foreign_option(parser)
-    >>> parser.parse_args([])
-    Namespace(foreign=False)
-    """
+    """Add ``--foreign``, which all commands that read a model have."""
     parser.add_argument(
         "--foreign", action="store_true",
         help="take a model with parts of other packages that skops saved, whose contents are not "
@@ -170,29 +103,7 @@ def add_foreign_option(parser: argparse.ArgumentParser) -> None:
 
 
 def read_saved(path: Path, *, foreign: bool = False) -> SavedModel:
-    """Read a model file.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    foreign : bool, default=False
-        Whether estimators of other packages that skops saved may be in it.
-
-    Returns
-    -------
-    SavedModel
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, orfeon
-    >>> from orfeon.cli.saved_models import read_saved
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "stump.orfeon"
-    ...     orfeon.save(orfeon.StumpClassifier().fit([[0.0], [1.0]], ["no", "yes"]), path)
-    ...     read_saved(path).task
-    'classification'
-    """
+    """Read a model file."""
     from orfeon.io.errors import ForeignPartsError
     from orfeon.io.model_file import read_parts
     from orfeon.study.preparation.saved import read_preparation
@@ -230,28 +141,7 @@ def model_failures(path: Path) -> Iterator[None]:
 
 
 def errors_of(task: str, y: Any, predicted: Any) -> dict[str, float]:
-    """How wrong predictions are.
-
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-    y : array
-        The truth.
-    predicted : array
-        What a model says.
-
-    Returns
-    -------
-    dict of str to float
-        The share of wrong classes; or the root of the mean squared error, and the share of the
-        variance that is explained.
-
-    Examples
-    --------
-    >>> from orfeon.cli.saved_models import errors_of
-    >>> errors_of("classification", ["a", "b"], ["a", "a"])
-    {'error': 0.5}
-    """
+    """How wrong predictions are."""
     import numpy as np
 
     if task == "classification":
@@ -266,23 +156,7 @@ def errors_of(task: str, y: Any, predicted: Any) -> dict[str, float]:
 
 
 def error_text(errors: Mapping[str, float]) -> str:
-    """Errors as they are told.
-
-    Parameters
-    ----------
-    errors : mapping of str to float
-        As :func:`errors_of` gives them.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from orfeon.cli.saved_models import error_text
-    >>> error_text({"error": 0.081}), error_text({"rmse": 2.5, "r2": 0.875})
-    ('8.10%', 'RMSE 2.5, R² 0.875')
-    """
+    """Errors as they are told."""
     if "error" in errors:
         return f"{errors['error']:.2%}"
     return f"RMSE {errors['rmse']:.4g}, R² {errors['r2']:.3f}"

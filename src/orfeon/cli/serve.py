@@ -61,13 +61,7 @@ _MEGABYTE = 1 << 20
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes.
-
-    Parameters
-    ----------
-    subparsers : argparse's subparsers
-        To add the command to.
-    """
+    """Say what the command takes."""
     parser = command_parser(
         subparsers, "serve", "answer requests for predictions", _DESCRIPTION, _EXAMPLES
     )
@@ -140,18 +134,7 @@ def _host(text: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until told to stop.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What was given.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Serve until told to stop."""
     from orfeon.serving import process
     from orfeon.serving.copies import folder_of_copies
     from orfeon.serving.hosts import hosts_of

@@ -65,13 +65,7 @@ DEFAULT_DATA = "waveform"
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes.
-
-    Parameters
-    ----------
-    subparsers : argparse's subparsers
-        To add the command to.
-    """
+    """Say what the command takes."""
     parser = command_parser(
         subparsers, "study", "compare methods, prune the best, report", _DESCRIPTION, _EXAMPLES
     )
@@ -181,18 +175,7 @@ def _add_result_options(group: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Study, and leave what was found.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What was given.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Study, and leave what was found."""
     from orfeon.study.store import shown_address
 
     table = read_table(options.data or DEFAULT_DATA, rows=options.rows)

@@ -25,50 +25,14 @@ class NamedTable(NamedTuple):
 
 
 def names_a_file(where: str) -> bool:
-    """Whether an argument names a file, there or not, rather than a data set.
-
-    Parameters
-    ----------
-    where : str
-        What was given.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> from orfeon.cli.tables import names_a_file
-    >>> names_a_file("wine.csv"), names_a_file("data/wine"), names_a_file("waveform")
-    (True, True, False)
-    """
+    """Whether an argument names a file, there or not, rather than a data set."""
     from orfeon.datasets.sources import means_a_file
 
     return means_a_file(where)
 
 
 def read_table(where: str, *, rows: int | None = None) -> NamedTable:
-    """Read a file, or a data set by its name.
-
-    Parameters
-    ----------
-    where : str
-        The path of a file, or the name of a data set.
-    rows : int, optional
-        Read a random sample of so many rows.
-
-    Returns
-    -------
-    NamedTable
-
-    Examples
-    --------
-    >>> from orfeon.cli.tables import read_table
-    >>> read_table("nowhere.csv")
-    Traceback (most recent call last):
-    ...
-    orfeon.errors.UserError: There is no file nowhere.csv...
-    """
+    """Read a file, or a data set by its name."""
     from orfeon import datasets
 
     if names_a_file(where):
@@ -81,25 +45,7 @@ def read_table(where: str, *, rows: int | None = None) -> NamedTable:
 
 
 def target_of(table: NamedTable, given: str | None) -> str:
-    """The target: as given, or that of a named data set.
-
-    Parameters
-    ----------
-    table : NamedTable
-        What was read.
-    given : str or None
-        What the user says.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from orfeon.cli.tables import NamedTable, target_of
-    >>> target_of(NamedTable(None, "waveform", "class", ()), None)
-    'class'
-    """
+    """The target: as given, or that of a named data set."""
     target = given if given is not None else table.target
     if target is None:
         columns = [str(column) for column in table.frame.columns]
@@ -115,31 +61,6 @@ def read_pieces(where: str, as_words: frozenset[str] = frozenset()) -> Iterator[
     r"""Read a table piece by piece, so that a file of any size needs little memory.
 
     Delimited text and Parquet are read so; other formats are read whole.
-
-    Parameters
-    ----------
-    where : str
-        The path of a file, or the name of a data set.
-    as_words : frozenset of str
-        Columns of delimited text whose cells are kept as they are written: categories and names
-        of rows. The types that a single piece suggests may be others than those of the whole.
-
-    Yields
-    ------
-    piece : pandas.DataFrame
-        At most 20 000 rows of text, or a batch of Parquet.
-    share : float
-        The share of the file that was read with it.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from orfeon.cli.tables import read_pieces
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "a.csv"
-    ...     _ = path.write_text("code,u\n007,1.5\n")
-    ...     [piece.to_dict("list") for piece, _ in read_pieces(str(path), frozenset({"code"}))]
-    [{'code': ['007'], 'u': [1.5]}]
     """
     from orfeon.datasets.sources import open_source
 

@@ -126,13 +126,7 @@ FAMILIES: dict[str, list[Step]] = {
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes.
-
-    Parameters
-    ----------
-    subparsers : argparse's subparsers
-        To add the command to.
-    """
+    """Say what the command takes."""
     parser = command_parser(
         subparsers, "warmup", "compile the kernels now", _DESCRIPTION, _EXAMPLES
     )
@@ -145,18 +139,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compile, and say how long it took.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What was given.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Compile, and say how long it took."""
     families = _chosen(options.family)
     with LiveDisplay("warming up", quiet=options.quiet) as display:
         display.start(sum(_n_parts(family) for family in families))

@@ -8,27 +8,7 @@ from collections.abc import Iterable
 
 
 def printable(text: object, longest: int | None = None) -> str:
-    r"""Text of users that does nothing to a terminal: control characters are shown, not obeyed.
-
-    Parameters
-    ----------
-    text : object
-        Its ``str`` is taken.
-    longest : int, optional
-        Cut after so many characters, with an ellipsis.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from orfeon.cli.words import printable
-    >>> print(printable("a\x1b[31mred"))
-    a\x1b[31mred
-    >>> printable("a long name", longest=6)
-    'a lon…'
-    """
+    r"""Text of users that does nothing to a terminal: control characters are shown, not obeyed."""
     shown = "".join(
         repr(character)[1:-1]
         if unicodedata.category(character) in ("Cc", "Cf", "Cs")
@@ -41,24 +21,7 @@ def printable(text: object, longest: int | None = None) -> str:
 
 
 def command_text(arguments: Iterable[str]) -> str:
-    """A command as it may be shown to others: passwords in addresses are starred.
-
-    Parameters
-    ----------
-    arguments : iterable of str
-        What followed the name of the program.
-
-    Returns
-    -------
-    str
-        To be pasted into a shell.
-
-    Examples
-    --------
-    >>> from orfeon.cli.words import command_text
-    >>> command_text(["study", "my data.csv", "--store", "postgresql://ada:secret@host/results"])
-    "orfeon study 'my data.csv' --store 'postgresql://ada:***@host/results'"
-    """
+    """A command as it may be shown to others: passwords in addresses are starred."""
     return shlex.join(["orfeon", *(_without_password(argument) for argument in arguments)])
 
 

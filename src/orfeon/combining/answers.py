@@ -28,28 +28,7 @@ _LARGEST = 1e300
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Labels of the examples of positive weight, and their weights.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_examples,)
-        Class codes or targets.
-    weights : ndarray of shape (n_examples,)
-        Sample weights in whole steps.
-    step : float
-        Weight of one step.
-    n_classes : int
-        Number of classes, 0 in regression.
-    counts : ndarray of bool of shape (n_given,)
-        Which of the examples that were given these are.
-
-    Examples
-    --------
-    >>> from orfeon.combining.answers import read_labels
-    >>> labels = read_labels([0, 0, 1], 2, [2.0, 0.0, 1.0])
-    >>> labels.y.tolist(), labels.total_weight
-    ([0, 1], 3.0)
-    """
+    """Labels of the examples of positive weight, and their weights."""
 
     y: npt.NDArray[Any]
     weights: Floats
@@ -63,35 +42,11 @@ class Labels:
         return float(self.weights.sum()) * self.step
 
     def weight_of(self, chosen: npt.NDArray[np.bool_]) -> float:
-        """Weight of some of the examples.
-
-        Parameters
-        ----------
-        chosen : ndarray of bool of shape (n_examples,)
-            Which.
-
-        Returns
-        -------
-        float
-            The sum of their weights.
-        """
+        """Weight of some of the examples."""
         return float(self.weights[chosen].sum()) * self.step  # whole numbers: exact in any order
 
     def mean(self, values: Floats, chosen: npt.NDArray[np.bool_] | None = None) -> float:
-        """Weighted mean over examples, the same to the last bit in whatever order they come.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_examples,)
-            A number for each example.
-        chosen : ndarray of bool of shape (n_examples,), optional
-            Over which, at least one; all by default.
-
-        Returns
-        -------
-        float
-            The mean.
-        """
+        """Weighted mean over examples, the same to the last bit in whatever order they come."""
         weights = self.weights
         if chosen is not None and not chosen.all():
             values, weights = values[chosen], weights[chosen]
@@ -107,22 +62,7 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class LabelledAnswers:
-    """Answers of some members on labelled examples of positive weight.
-
-    Parameters
-    ----------
-    said : ndarray of shape (n_members, n_examples) or (n_members, n_examples, n_classes)
-        Votes, supports or predictions.
-    labels : Labels
-        Classes or targets, and weights.
-
-    Examples
-    --------
-    >>> from orfeon.combining.answers import read_labels, read_part
-    >>> labels = read_labels([0, 0, 1], 2, [2.0, 0.0, 1.0])
-    >>> read_part([[0, 1, -1]], labels, "votes").said.tolist()
-    [[0, -1]]
-    """
+    """Answers of some members on labelled examples of positive weight."""
 
     said: npt.NDArray[Any]
     labels: Labels
@@ -138,36 +78,14 @@ class LabelledAnswers:
         return any(self.answered(member).any() for member in range(self.n_members))
 
     def answered(self, member: int) -> npt.NDArray[np.bool_]:
-        """Where a member says anything.
-
-        Parameters
-        ----------
-        member : int
-            Which.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_examples,)
-            True where it answers.
-        """
+        """Where a member says anything."""
         said = self.said[member]
         if said.dtype.kind in "iu":
             return np.asarray(said != NO_VOTE)
         return np.asarray(~np.isnan(said if said.ndim == 1 else said[:, 0]))
 
     def squared_error(self, member: int) -> float:
-        """Mean squared error of a member that predicts numbers.
-
-        Parameters
-        ----------
-        member : int
-            Which.
-
-        Returns
-        -------
-        float
-            Its error on the examples it answers; that of predicting the mean, if it answers none.
-        """
+        """Mean squared error of a member that predicts numbers."""
         answered = self.answered(member)
         if not answered.any():
             return self.labels.target_variance
@@ -177,30 +95,7 @@ class LabelledAnswers:
 
 
 def exact_sum(values: Floats, weights: Floats) -> float:
-    """Sum of values times whole weights, which neither order nor copies of examples change.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_examples,)
-        Numbers.
-    weights : ndarray of shape (n_examples,)
-        Positive whole numbers.
-
-    Returns
-    -------
-    float
-        The sum; infinity when a value is infinite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.answers import exact_sum
-    >>> values = np.array([0.1, 0.2, 0.3])
-    >>> exact_sum(values, np.ones(3)) == exact_sum(values[::-1], np.ones(3))
-    True
-    >>> exact_sum(values, np.array([3.0, 1, 1])) == exact_sum(values[[1, 0, 0, 2, 0]], np.ones(5))
-    True
-    """
+    """Sum of values times whole weights, which neither order nor copies of examples change."""
     # Values are split into parts on ever finer binary grids, so coarse for their largest that the
     # weighted sum of a part is a whole number of steps below 2**53, which floats hold exactly.
     room = max(51 - math.frexp(float(weights.sum()))[1], 8)
@@ -226,25 +121,7 @@ def read_labels(
     class_factors: Any = None,
     relative: bool = False,
 ) -> Labels:
-    """Read labels and weights, and leave out examples of no weight.
-
-    Parameters
-    ----------
-    y, n_classes, weights, class_factors, relative
-        As for :meth:`orfeon.combining.rule.CombiningRule.learn`.
-
-    Returns
-    -------
-    Labels
-        Of the examples of positive weight.
-
-    Examples
-    --------
-    >>> from orfeon.combining.answers import read_labels
-    >>> labels = read_labels([0, 1, 1], 2, [0.1, 0.2, 0.3], relative=True)
-    >>> labels.weights, labels.step
-    (array([1., 2., 3.]), 0.5)
-    """
+    """Read labels and weights, and leave out examples of no weight."""
     targets = _read_targets(y, n_classes)
     if len(targets) == 0:
         raise NothingCountsError("y is empty; at least one example is needed to learn from.")
@@ -293,32 +170,7 @@ def _whole_factors(factors: Floats, n_steps: int) -> tuple[npt.NDArray[np.int64]
 
 
 def read_part(said: Any, labels: Labels, reads: Reads) -> LabelledAnswers:
-    """Read answers of some members on labelled examples.
-
-    Parameters
-    ----------
-    said : array
-        Votes, supports or predictions, as for :meth:`orfeon.combining.rule.CombiningRule.learn`;
-        examples of no weight among them.
-    labels : Labels
-        Classes or targets, and weights.
-    reads : {"votes", "supports"}
-        What the members say, where there are classes.
-
-    Returns
-    -------
-    LabelledAnswers
-        Answers on the examples of positive weight.
-
-    Examples
-    --------
-    >>> from orfeon.combining.answers import read_labels, read_part
-    >>> read_part([[0, 1]], read_labels([0, 1, 1], 2), "votes")
-    Traceback (most recent call last):
-    ...
-    ValueError: said has shape (1, 2), with 2 examples, and y has 3 values; one value for each
-    example is expected.
-    """
+    """Read answers of some members on labelled examples."""
     if labels.n_classes == 0:
         answers: npt.NDArray[Any] = read_predictions(said)
     elif reads == "votes":
@@ -337,30 +189,7 @@ def read_part(said: Any, labels: Labels, reads: Reads) -> LabelledAnswers:
 def read_votes(
     said: Any, n_classes: int, n_members: int | None = None
 ) -> npt.NDArray[np.integer[Any]]:
-    """Votes as class codes.
-
-    Parameters
-    ----------
-    said : array of shape (n_members, n_rows)
-        Codes, -1 where a member does not vote.
-    n_classes : int
-        Number of classes.
-    n_members : int, optional
-        How many members there must be.
-
-    Returns
-    -------
-    ndarray of int of shape (n_members, n_rows)
-        The same.
-
-    Examples
-    --------
-    >>> from orfeon.combining.answers import read_votes
-    >>> read_votes([[0, 2]], 2)
-    Traceback (most recent call last):
-    ...
-    ValueError: said holds 2; votes are codes from 0 to 1, or -1 where a member does not vote.
-    """
+    """Votes as class codes."""
     votes = np.asarray(said)
     _check_shape(votes, ("members", "rows"), n_members)
     if votes.dtype.kind not in "iu":
@@ -378,30 +207,7 @@ def read_votes(
 
 
 def read_supports(said: Any, n_classes: int, n_members: int | None = None) -> Floats:
-    """Class supports as floats.
-
-    Parameters
-    ----------
-    said : array of shape (n_members, n_rows, n_classes)
-        Numbers from 0 to 1; NaN for all classes where a member has none.
-    n_classes : int
-        Number of classes.
-    n_members : int, optional
-        How many members there must be.
-
-    Returns
-    -------
-    ndarray of shape (n_members, n_rows, n_classes)
-        The same.
-
-    Examples
-    --------
-    >>> from orfeon.combining.answers import read_supports
-    >>> read_supports([[[0.25, 1.5]]], 2)
-    Traceback (most recent call last):
-    ...
-    ValueError: said holds 1.5; supports are numbers from 0 to 1.
-    """
+    """Class supports as floats."""
     supports = _as_floats(said, "supports")
     _check_shape(supports, ("members", "rows", "classes"), n_members)
     if supports.shape[2] != n_classes:
@@ -425,28 +231,7 @@ def read_supports(said: Any, n_classes: int, n_members: int | None = None) -> Fl
 
 
 def read_predictions(said: Any, n_members: int | None = None) -> Floats:
-    """Predictions as floats.
-
-    Parameters
-    ----------
-    said : array of shape (n_members, n_rows)
-        Numbers; NaN where a member has none.
-    n_members : int, optional
-        How many members there must be.
-
-    Returns
-    -------
-    ndarray of shape (n_members, n_rows)
-        The same.
-
-    Examples
-    --------
-    >>> from orfeon.combining.answers import read_predictions
-    >>> read_predictions([[0.5, float("inf")]])
-    Traceback (most recent call last):
-    ...
-    ValueError: said holds infinity; predictions are numbers, or NaN where a member has none.
-    """
+    """Predictions as floats."""
     numbers = _as_floats(said, "predictions")
     _check_shape(numbers, ("members", "rows"), n_members)
     if np.isinf(numbers).any():

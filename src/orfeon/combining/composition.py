@@ -43,13 +43,6 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
 
     Subclasses have the parameters ``estimators``, ``cv``, ``n_jobs``, ``verbose`` and
     ``random_state``, and give a list of named estimators for ``estimators=None``.
-
-    Examples
-    --------
-    >>> from orfeon import CARTClassifier, StackingClassifier, StumpClassifier
-    >>> stack = StackingClassifier([("tree", CARTClassifier()), ("stump", StumpClassifier())])
-    >>> stack.set_params(tree__max_depth=3, stump="drop").named_estimators
-    {'tree': CARTClassifier(max_depth=3), 'stump': 'drop'}
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -363,24 +356,6 @@ def _fit_one(estimator: Any, table: Any, units: Units, seed: int, name: str) -> 
 
 
 def prefer(members: Named) -> str | None:
-    """Threads for estimators of orfeon, which do not wait for each other; processes for others.
-
-    Parameters
-    ----------
-    members : list of (name, estimator)
-        Estimators.
-
-    Returns
-    -------
-    str or None
-        As :class:`joblib.Parallel` wants it.
-
-    Examples
-    --------
-    >>> from orfeon import CARTClassifier
-    >>> from orfeon.combining.composition import prefer
-    >>> prefer([("tree", CARTClassifier())])
-    'threads'
-    """
+    """Threads for estimators of orfeon, which do not wait for each other; processes for others."""
     ours = all(isinstance(estimator, TabularEstimator) for _, estimator in members)
     return "threads" if ours else None

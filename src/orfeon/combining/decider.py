@@ -193,14 +193,7 @@ class Decider(ABC):
 
 
 class RunningDecider(Decider):
-    """A decider that hears one member after the other, and could decide after each.
-
-    Examples
-    --------
-    >>> from orfeon.combining import Max
-    >>> [numbers.tolist() for numbers in Max().staged_predict([[1.0], [0.5], [3.0]])]
-    [[1.0], [1.0], [3.0]]
-    """
+    """A decider that hears one member after the other, and could decide after each."""
 
     @abstractmethod
     def _stages(
@@ -228,21 +221,7 @@ class RunningDecider(Decider):
 
 @dataclass(frozen=True, eq=False)
 class WeightedMembers(RunningDecider):
-    """A decider of members that all count the same, or each as much as its weight.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_members,), optional
-        Weights of the members; all the same by default.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.supports import Average
-    >>> decider = Average(np.array([3.0, 2.0, 1.0]))
-    >>> decider.n_members, decider.subset([2, 0]).weights
-    (3, array([1., 3.]))
-    """
+    """A decider of members that all count the same, or each as much as its weight."""
 
     weights: Floats | None = None
 
@@ -252,18 +231,7 @@ class WeightedMembers(RunningDecider):
         return None if self.weights is None else len(self.weights)
 
     def subset(self, indices: Any) -> Self:
-        """The decider of some of the members.
-
-        Parameters
-        ----------
-        indices : sequence of int, or mask
-            Which members, in the order in which their answers will come.
-
-        Returns
-        -------
-        WeightedMembers
-            With their weights.
-        """
+        """The decider of some of the members."""
         if self.weights is None:
             return self
         return replace(self, weights=self.weights[members_at(indices, len(self.weights))])
@@ -276,53 +244,14 @@ class WeightedMembers(RunningDecider):
 
 
 def check_n_classes(n_classes: Any, fewest: int) -> None:
-    """Refuse a number of classes that is none.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-    fewest : {0, 1}
-        The least that is allowed; 0 stands for regression.
-
-    Examples
-    --------
-    >>> from orfeon.combining.decider import check_n_classes
-    >>> check_n_classes(-1, fewest=0)
-    Traceback (most recent call last):
-    ...
-    ValueError: n_classes=-1 is not allowed; use 1 or more, or 0 in regression.
-    """
+    """Refuse a number of classes that is none."""
     if isinstance(n_classes, bool) or not isinstance(n_classes, Integral) or n_classes < fewest:
         also = ", or 0 in regression" if fewest == 0 else ""
         raise ValueError(f"n_classes={n_classes!r} is not allowed; use 1 or more{also}.")
 
 
 def members_at(indices: Any, n_members: int) -> npt.NDArray[np.int64]:
-    """Indices of some of the members.
-
-    Parameters
-    ----------
-    indices : sequence of int, or mask
-        Which.
-    n_members : int
-        How many there are.
-
-    Returns
-    -------
-    ndarray of int64
-        The same as numbers from 0 to ``n_members - 1``.
-
-    Examples
-    --------
-    >>> from orfeon.combining.decider import members_at
-    >>> members_at([True, False, True], 3), members_at(range(2), 3)
-    (array([0, 2]), array([0, 1]))
-    >>> members_at([3], 3)
-    Traceback (most recent call last):
-    ...
-    ValueError: indices=[3] is not allowed; use whole numbers from 0 to 2, at least one, or a mask.
-    """
+    """Indices of some of the members."""
     index = np.asarray(indices)
     if index.dtype == bool and index.shape == (n_members,):
         index = np.flatnonzero(index)

@@ -29,19 +29,7 @@ _INNER = 1e-1
 
 @dataclass(frozen=True)
 class Mixture:
-    """Gates and experts, and how they were come by.
-
-    Parameters
-    ----------
-    gates : Gates
-        The gates.
-    experts : Experts
-        The experts.
-    curve : ndarray of shape (n_iter + 1,)
-        Penalised log-likelihood per example, of the start and after each iteration.
-    converged : bool
-        Whether the last iteration gained less than was asked for.
-    """
+    """Gates and experts, and how they were come by."""
 
     gates: Gates
     experts: Any
@@ -54,43 +42,13 @@ class Mixture:
         return float(self.curve.max())
 
     def expanded(self, basis: Floats) -> Mixture:
-        """The same mixture for inputs of which it was given some directions.
-
-        Parameters
-        ----------
-        basis : ndarray of shape (n_inputs - 1, n_directions)
-            The directions.
-
-        Returns
-        -------
-        Mixture
-            The mixture.
-        """
+        """The same mixture for inputs of which it was given some directions."""
         gates, experts = self.gates.expanded(basis), self.experts.expanded(basis)
         return replace(self, gates=gates, experts=experts)
 
 
 def evaluate(gates: Gates, experts: Any, learner: Learner, weights: Floats) -> tuple[float, Floats]:
-    """The E step, and the penalised log-likelihood.
-
-    Parameters
-    ----------
-    gates : Gates
-        The gates.
-    experts : Experts
-        The experts.
-    learner : Learner
-        The examples.
-    weights : ndarray of shape (n_rows,)
-        Their weights.
-
-    Returns
-    -------
-    value : float
-        Log-likelihood less the penalties, per unit of weight.
-    posterior : ndarray of shape (n_rows, n_experts)
-        Responsibilities.
-    """
+    """The E step, and the penalised log-likelihood."""
     log_shares = gates.log_shares(learner.inputs)
     posterior, log_likelihood = responsibilities(log_shares, learner.log_densities(experts))
     penalty = gates.penalty(learner.alpha) + learner.penalty(experts)
@@ -100,42 +58,7 @@ def evaluate(gates: Gates, experts: Any, learner: Learner, weights: Floats) -> t
 def maximise(
     gates: Gates, learner: Learner, weights: Floats, *, tol: float, max_iter: int
 ) -> Mixture:
-    """Iterate E and M steps from a start.
-
-    Parameters
-    ----------
-    gates : Gates
-        Gates to begin with; the first experts are fitted to the shares that they give.
-    learner : Learner
-        The examples, and how experts are fitted to them.
-    weights : ndarray of shape (n_rows,)
-        Weights of the examples.
-    tol : float
-        The iterations end when one gains less than this, per unit of weight. One that loses, as it
-        may where experts do not maximise the likelihood, is not kept.
-    max_iter : int
-        How many at most.
-
-    Returns
-    -------
-    Mixture
-        What was reached.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.expectation_maximisation import maximise
-    >>> from orfeon.combining.gating import Gates
-    >>> from orfeon.combining.local_models import LinearLearner
-    >>> x = np.linspace(-1, 1, 101)
-    >>> learner = LinearLearner(np.column_stack([x, -np.ones(101)]), np.abs(x), 0.01)
-    >>> gates = Gates((np.array([[[-1.0, 0.0], [1.0, 0.0]]]),))
-    >>> mixture = maximise(gates, learner, np.ones(101), tol=1e-4, max_iter=100)
-    >>> mixture.experts.weights[:, 0].round(1)
-    array([-1.,  1.])
-    >>> bool((np.diff(mixture.curve) > 0).all())
-    True
-    """
+    """Iterate E and M steps from a start."""
     inner = _INNER * tol
     experts = learner.fit(weights[:, None] * np.exp(gates.log_shares(learner.inputs)), None, inner)
     value, posterior = evaluate(gates, experts, learner, weights)

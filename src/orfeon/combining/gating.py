@@ -37,32 +37,7 @@ _ROUNDING = 1e-14
 
 
 def responsibilities(log_shares: Floats, log_densities: Floats) -> tuple[Floats, Floats]:
-    """The E step: how likely it is that each expert made each example.
-
-    Parameters
-    ----------
-    log_shares : ndarray of shape (n_rows, n_experts)
-        Logarithms of the shares that the gates give the experts.
-    log_densities : ndarray of shape (n_rows, n_experts)
-        Logarithms of the probabilities or densities that the experts give the examples' targets.
-
-    Returns
-    -------
-    posterior : ndarray of shape (n_rows, n_experts)
-        Responsibilities: rows sum to 1.
-    log_likelihood : ndarray of shape (n_rows,)
-        Logarithm of the density that the mixture gives each example.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.gating import responsibilities
-    >>> posterior, log_likelihood = responsibilities(
-    ...     np.log([[0.5, 0.5]]), np.log([[0.9, 0.3]])
-    ... )
-    >>> posterior, np.exp(log_likelihood).round(6)
-    (array([[0.75, 0.25]]), array([0.6]))
-    """
+    """The E step: how likely it is that each expert made each example."""
     joint = log_shares + log_densities
     posterior = log_softmax(joint)
     log_likelihood = joint.max(axis=1) - posterior.max(axis=1)
@@ -70,25 +45,7 @@ def responsibilities(log_shares: Floats, log_densities: Floats) -> tuple[Floats,
 
 
 def log_softmax(scores: Floats) -> Floats:
-    """Logarithms of the shares that scores stand for: exponentials over their sum.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (..., n_shares)
-        Scores.
-
-    Returns
-    -------
-    ndarray of shape (..., n_shares)
-        Logarithms.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.gating import log_softmax
-    >>> np.exp(log_softmax(np.array([1000.0, 1000.0 + np.log(3)]))).round(6)
-    array([0.25, 0.75])
-    """
+    """Logarithms of the shares that scores stand for: exponentials over their sum."""
     gaps = scores - scores.max(axis=-1, keepdims=True)
     gaps -= np.log(np.exp(gaps).sum(axis=-1, keepdims=True))
     return np.asarray(gaps)
@@ -97,37 +54,7 @@ def log_softmax(scores: Floats) -> Floats:
 def fit_softmax(
     inputs: Floats, targets: Floats, start: Floats, *, alpha: float, tol: float = 1e-12
 ) -> Floats:
-    """Softmax regression on soft targets, from a start that it never leaves for the worse.
-
-    Parameters
-    ----------
-    inputs : ndarray of shape (n_rows, n_inputs)
-        Inputs, the last one constant.
-    targets : ndarray of shape (n_rows, n_classes)
-        How much of each row is of each class; what rows sum to are their weights.
-    start : ndarray of shape (n_classes, n_inputs)
-        Weights to begin with.
-    alpha : float
-        Half of it, times the sum of squared weights but for those of the last input, is the
-        penalty.
-    tol : float, default=1e-12
-        It ends when a step would gain less than this, per unit of weight.
-
-    Returns
-    -------
-    ndarray of shape (n_classes, n_inputs)
-        Weights that maximise the sum of targets times logarithms of shares, less the penalty. They
-        sum to 0 over the classes, for adding the same to all of them changes no share.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.gating import fit_softmax
-    >>> inputs, targets = -np.ones((2, 1)), np.array([[1.0, 0.0], [2.0, 1.0]])
-    >>> weights = fit_softmax(inputs, targets, np.zeros((2, 1)), alpha=0.0)
-    >>> np.exp(weights[1, 0] - weights[0, 0]).round(6)  # the odds
-    np.float64(3.0)
-    """
+    """Softmax regression on soft targets, from a start that it never leaves for the worse."""
     total = float(targets.sum())
     if len(start) < 2 or total <= 0:
         return np.zeros_like(start)
@@ -230,18 +157,6 @@ def in_fewer_directions(inputs: Floats) -> tuple[Floats, Floats | None]:
     """Inputs in the directions in which the examples differ, where there are fewer of these.
 
     No penalised linear model has weights in other directions, so that nothing is lost.
-
-    Parameters
-    ----------
-    inputs : ndarray of shape (n_rows, n_inputs)
-        Inputs, the last one constant.
-
-    Returns
-    -------
-    inputs : ndarray of shape (n_rows, n_directions + 1)
-        Inputs, the last one constant.
-    basis : ndarray of shape (n_inputs - 1, n_directions) or None
-        The directions, at right angles; None where nothing changes.
     """
     if inputs.shape[1] - 1 <= len(inputs):
         return inputs, None
@@ -250,41 +165,13 @@ def in_fewer_directions(inputs: Floats) -> tuple[Floats, Floats | None]:
 
 
 def expand(weights: Floats, basis: Floats) -> Floats:
-    """Weights of all inputs, from those of some directions.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (..., n_directions + 1)
-        Weights; the last one, of a constant input, stays as it is.
-    basis : ndarray of shape (n_inputs - 1, n_directions)
-        The directions.
-
-    Returns
-    -------
-    ndarray of shape (..., n_inputs)
-        Weights that give the same for inputs that lie in these directions.
-    """
+    """Weights of all inputs, from those of some directions."""
     return np.concatenate([weights[..., :-1] @ basis.T, weights[..., -1:]], axis=-1)
 
 
 @dataclass(frozen=True)
 class Gates:
-    """A tree of gates, each with as many branches; of depth 1 it is one gate.
-
-    Parameters
-    ----------
-    levels : tuple of ndarray of shape (n_gates, n_branches, n_inputs)
-        Weights of the gates, from the root down: each level has as many gates as the one above has
-        branches.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.gating import Gates
-    >>> gates = Gates((np.zeros((1, 2, 3)), np.zeros((2, 2, 3))))
-    >>> np.exp(gates.log_shares(np.ones((1, 3))))
-    array([[0.25, 0.25, 0.25, 0.25]])
-    """
+    """A tree of gates, each with as many branches; of depth 1 it is one gate."""
 
     levels: tuple[Floats, ...]
 
@@ -297,26 +184,7 @@ class Gates:
         steepness: float,
         rng: np.random.Generator,
     ) -> Self:
-        """Draw gates at random.
-
-        Parameters
-        ----------
-        n_branches : int
-            Branches of each gate.
-        depth : int
-            Levels of gates.
-        n_inputs : int
-            Inputs, the last one constant.
-        steepness : float
-            Standard deviation of what goes into the softmax, for standardised inputs.
-        rng : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        Gates
-            Gates that part the inputs in any direction, through their mean.
-        """
+        """Draw gates at random."""
         levels = []
         for level in range(depth):
             weights = rng.normal(size=(n_branches**level, n_branches, n_inputs))
@@ -332,18 +200,7 @@ class Gates:
         return int(n_gates * n_branches)
 
     def log_shares(self, inputs: Floats) -> Floats:
-        """Logarithms of the shares that the rows have in the leaves.
-
-        Parameters
-        ----------
-        inputs : ndarray of shape (n_rows, n_inputs)
-            Inputs.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_leaves)
-            Logarithms of shares, which sum to 1.
-        """
+        """Logarithms of the shares that the rows have in the leaves."""
         logs = np.zeros((len(inputs), 1))
         for weights in self.levels:
             n_gates, n_branches, n_inputs = weights.shape
@@ -353,54 +210,15 @@ class Gates:
         return logs
 
     def expanded(self, basis: Floats) -> Gates:
-        """The same gates for inputs of which they were given some directions.
-
-        Parameters
-        ----------
-        basis : ndarray of shape (n_inputs - 1, n_directions)
-            The directions.
-
-        Returns
-        -------
-        Gates
-            The gates.
-        """
+        """The same gates for inputs of which they were given some directions."""
         return Gates(tuple(expand(weights, basis) for weights in self.levels))
 
     def penalty(self, alpha: float) -> float:
-        """Half of alpha times the sum of squared weights, but for those of the last input.
-
-        Parameters
-        ----------
-        alpha : float
-            Strength of the penalty.
-
-        Returns
-        -------
-        float
-            The penalty.
-        """
+        """Half of alpha times the sum of squared weights, but for those of the last input."""
         return 0.5 * alpha * float(sum((weights[:, :, :-1] ** 2).sum() for weights in self.levels))
 
     def fitted(self, inputs: Floats, shares: Floats, *, alpha: float, tol: float) -> Gates:
-        """The M step: gates that give the leaves what the experts there are responsible for.
-
-        Parameters
-        ----------
-        inputs : ndarray of shape (n_rows, n_inputs)
-            Inputs of the examples.
-        shares : ndarray of shape (n_rows, n_leaves)
-            Responsibilities, times the weights of the examples.
-        alpha : float
-            Strength of the penalty.
-        tol : float
-            When to end, see :func:`fit_softmax`.
-
-        Returns
-        -------
-        Gates
-            The new gates.
-        """
+        """The M step: gates that give the leaves what the experts there are responsible for."""
         levels = []
         for weights in self.levels:
             n_gates, n_branches, _ = weights.shape

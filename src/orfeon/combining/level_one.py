@@ -33,26 +33,7 @@ _AT_ONCE = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class LevelOne:
-    """What members say of the training examples, without having seen them.
-
-    Parameters
-    ----------
-    answers : ndarray of shape (n_members, n_rows, n_outputs)
-        Supports of the classes, or predictions. Where a member is not heard, the mean of those
-        that are; NaN where none is.
-    heard : ndarray of bool of shape (n_members, n_rows)
-        Whether the answer is the member's own.
-    tells : bool, default=True
-        Whether anything can be learnt from them; see
-        :func:`orfeon.combining.training_units.can_be_learnt_from`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.level_one import LevelOne
-    >>> LevelOne.of_all(np.zeros((3, 2, 1))).known
-    array([ True,  True])
-    """
+    """What members say of the training examples, without having seen them."""
 
     answers: Floats
     heard: Mask
@@ -60,20 +41,7 @@ class LevelOne:
 
     @classmethod
     def of_all(cls, answers: Floats, *, tells: bool = True) -> LevelOne:
-        """Answers of members that have seen none of the examples.
-
-        Parameters
-        ----------
-        answers : ndarray of shape (n_members, n_rows, n_outputs)
-            What they say.
-        tells : bool, default=True
-            Whether anything can be learnt from it.
-
-        Returns
-        -------
-        LevelOne
-            All are heard.
-        """
+        """Answers of members that have seen none of the examples."""
         return cls(answers, np.ones(answers.shape[:2], dtype=bool), tells)
 
     @property
@@ -83,24 +51,7 @@ class LevelOne:
 
 
 def check_members(name: str, ensemble: Any) -> None:
-    """Refuse a fitted model whose members cannot be asked one by one, by its name.
-
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    ensemble : estimator
-        Fitted.
-
-    Examples
-    --------
-    >>> from orfeon import CARTClassifier
-    >>> from orfeon.combining.level_one import check_members
-    >>> check_members("tree", CARTClassifier().fit([[0.0], [1.0]], ["a", "c"]))
-    Traceback (most recent call last):
-    ...
-    TypeError: tree has no members that leave examples out, as cv="out_of_bag" needs: ...
-    """
+    """Refuse a fitted model whose members cannot be asked one by one, by its name."""
     try:
         adapt(ensemble)
     except TypeError as error:
@@ -112,33 +63,7 @@ def check_members(name: str, ensemble: Any) -> None:
 def ensemble_answers(
     ensemble: Any, X: Any, classes: npt.NDArray[Any] | None, method: Method
 ) -> Floats:
-    """What each member of a fitted ensemble says.
-
-    Parameters
-    ----------
-    ensemble : ensemble
-        Of orfeon or scikit-learn, as :func:`orfeon.adapters.adapt` takes it.
-    X : array or data frame of shape (n_rows, n_attributes)
-        Rows.
-    classes : ndarray of shape (n_classes,) or None
-        All classes that there are; None in regression.
-    method : {"predict_proba", "predict"}
-        Whether members tell class probabilities or decide.
-
-    Returns
-    -------
-    ndarray of shape (n_members, n_rows, n_outputs)
-        Supports of the classes, or predictions.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.combining.level_one import ensemble_answers
-    >>> bag = BaggingClassifier(n_estimators=4, random_state=0).fit([[0.0], [1.0]], ["a", "c"])
-    >>> ensemble_answers(bag, [[0.0]], np.array(["a", "b", "c"]), "predict")[:, 0].tolist()
-    [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
-    """
+    """What each member of a fitted ensemble says."""
     members = adapt(ensemble)
     if classes is None or members.classes is None:
         return members.supports(X)
@@ -160,30 +85,7 @@ def ensemble_means(
     method: Method,
     heard: Mask | None = None,
 ) -> Floats:
-    """Mean of what the members of a fitted ensemble say, or of those that are heard.
-
-    Parameters
-    ----------
-    ensemble, X, classes, method
-        As for :func:`ensemble_answers`.
-    heard : ndarray of bool of shape (n_members, n_rows), optional
-        Who is heard about each row; all by default.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_outputs)
-        Mean supports, or predictions; NaN where nobody is heard.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.combining.level_one import ensemble_means
-    >>> X, y = np.arange(8.0)[:, None], np.arange(8) // 4
-    >>> bag = BaggingClassifier(n_estimators=20, random_state=0).fit(X, y)
-    >>> ensemble_means(bag, X[2:6], bag.classes_, "predict")[:, 1]
-    array([0.05, 0.05, 0.8 , 1.  ])
-    """
+    """Mean of what the members of a fitted ensemble say, or of those that are heard."""
     n_rows, n_outputs = _num_samples(X), 1 if classes is None else len(classes)
     sums = np.zeros((n_rows, n_outputs))
     n_members = adapt(ensemble).n_members
@@ -201,22 +103,7 @@ def ensemble_means(
 
 
 def left_out(ensemble: Any, units: Units, given: tuple[Any, Any, Any]) -> Mask:
-    """Which examples each member of a fitted ensemble has not seen, nor a copy of them.
-
-    Parameters
-    ----------
-    ensemble : ensemble
-        Fitted to the units; or frozen, and fitted before to the examples as they were given.
-    units : Units
-        The examples.
-    given : tuple of (X, y, sample_weight)
-        The same as they were given.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_members, n_units)
-        Whether it has not.
-    """
+    """Which examples each member of a fitted ensemble has not seen, nor a copy of them."""
     members = adapt(ensemble)
     examples = given
     if not is_frozen(ensemble):
@@ -237,26 +124,7 @@ def out_of_bag_means(
     classes: npt.NDArray[Any] | None,
     method: Method,
 ) -> LevelOne:
-    """Level-1 data of ensembles: each example is told by those members that left it out.
-
-    Parameters
-    ----------
-    ensembles : list of ensembles
-        Fitted.
-    units : Units
-        The examples.
-    given : tuple of (X, y, sample_weight)
-        The same as they were given.
-    classes : ndarray of shape (n_classes,) or None
-        The classes.
-    method : {"predict_proba", "predict"}
-        Whether probabilities are averaged or votes counted.
-
-    Returns
-    -------
-    LevelOne
-        One answer for each ensemble.
-    """
+    """Level-1 data of ensembles: each example is told by those members that left it out."""
     heard = [left_out(ensemble, units, given) for ensemble in ensembles]
     means = [
         ensemble_means(ensemble, units.table, classes, method, some)
@@ -278,20 +146,7 @@ def out_of_bag_members(
     classes: npt.NDArray[Any] | None,
     method: Method,
 ) -> LevelOne:
-    """Level-1 data of the members of one ensemble, each of which is heard where it was left out.
-
-    Parameters
-    ----------
-    ensemble : ensemble
-        Fitted.
-    units, given, classes, method
-        As for :func:`out_of_bag_means`.
-
-    Returns
-    -------
-    LevelOne
-        An answer for each member of the ensemble.
-    """
+    """Level-1 data of the members of one ensemble, each of which is heard where it was left out."""
     heard = left_out(ensemble, units, given)
     _warn_of_those_always_seen(np.asarray(heard.any(axis=0)))
     answers = ensemble_answers(ensemble, units.table, classes, method)
@@ -317,29 +172,7 @@ def _warn_of_those_always_seen(told: Mask) -> None:
 
 
 def check_unseen(name: str, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
-    """Refuse a fitted ensemble of orfeon that was trained on these very examples.
-
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    estimator : estimator
-        Fitted; others than ensembles of orfeon do not know what they were fitted to.
-    X, y, sample_weight
-        The examples.
-
-    Examples
-    --------
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.combining.level_one import check_unseen
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
-    >>> bag = BaggingClassifier(random_state=0).fit(X, y)
-    >>> check_unseen("bag", bag, X, [1, 1, 0, 0], None)
-    >>> check_unseen("bag", bag, X, y, None)
-    Traceback (most recent call last):
-    ...
-    ValueError: bag was fitted to these very examples: ...
-    """
+    """Refuse a fitted ensemble of orfeon that was trained on these very examples."""
     trained = estimator.estimator if is_frozen(estimator) else estimator
     if was_trained_on(trained, X, y, sample_weight):
         raise ValueError(
@@ -350,17 +183,7 @@ def check_unseen(name: str, estimator: Any, X: Any, y: Any, sample_weight: Any) 
 
 
 def warn_of_memory(names: list[str], answers: Floats, y: npt.NDArray[Any]) -> None:
-    """Warn of fitted members that make no error at all, as those do that remember their examples.
-
-    Parameters
-    ----------
-    names : list of str
-        What they are called.
-    answers : ndarray of shape (n_members, n_rows, n_outputs)
-        What they say.
-    y : ndarray of shape (n_rows,)
-        Class codes, or targets.
-    """
+    """Warn of fitted members without any error: they may have memorised their samples."""
     for name, answer in zip(names, answers, strict=True):
         if answer.shape[1] == 1:
             # The mean of one target may differ from it by rounding.

@@ -37,63 +37,20 @@ class Experts(ABC):
 
     @abstractmethod
     def answers(self, X: Any, inputs: Floats) -> Floats:
-        """What each expert says of each row.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Rows, for experts that read tables.
-        inputs : ndarray of shape (n_rows, n_inputs)
-            Their inputs, for the others.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_experts, n_classes) or (n_rows, n_experts)
-            Class probabilities, or means.
-        """
+        """What each expert says of each row."""
 
     @abstractmethod
     def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
-        """What the answers give to some targets.
-
-        Parameters
-        ----------
-        answers : ndarray
-            The experts' answers.
-        y : ndarray of shape (n_rows,)
-            Class codes or targets.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_experts)
-            Logarithms of probabilities or densities.
-        """
+        """What the answers give to some targets."""
 
     def expanded(self, basis: Floats) -> Experts:
-        """The same experts for inputs of which they were given some directions.
-
-        Parameters
-        ----------
-        basis : ndarray of shape (n_inputs - 1, n_directions)
-            The directions.
-
-        Returns
-        -------
-        Experts
-            The experts.
-        """
+        """The same experts for inputs of which they were given some directions."""
         return self
 
 
 @dataclass(frozen=True)
 class SoftmaxExperts(Experts):
-    """Softmax regressions.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_experts, n_classes, n_inputs)
-        Weights.
-    """
+    """Softmax regressions."""
 
     weights: Floats
 
@@ -114,17 +71,7 @@ class SoftmaxExperts(Experts):
 
 @dataclass(frozen=True)
 class GaussianExperts(Experts):
-    """Means that are linear functions or those of estimators, each with a variance of its own.
-
-    Parameters
-    ----------
-    variances : ndarray of shape (n_experts,)
-        Variances.
-    weights : ndarray of shape (n_experts, n_inputs) or None
-        Weights of linear functions.
-    estimators : tuple
-        Or regressors.
-    """
+    """Means that are linear functions or those of estimators, each with a variance of its own."""
 
     variances: Floats
     weights: Floats | None = None
@@ -148,18 +95,7 @@ class GaussianExperts(Experts):
         return replace(self, weights=expand(self.weights, basis))
 
     def in_units(self, centre: float, spread: float) -> GaussianExperts:
-        """The same experts for a target that is not standardised.
-
-        Parameters
-        ----------
-        centre, spread : float
-            Mean and standard deviation of the target.
-
-        Returns
-        -------
-        GaussianExperts
-            Linear functions and variances in the units of the target; estimators have them already.
-        """
+        """The same experts for a target that is not standardised."""
         weights = self.weights
         if weights is not None:
             weights = weights * spread
@@ -169,15 +105,7 @@ class GaussianExperts(Experts):
 
 @dataclass(frozen=True)
 class ClassifierExperts(Experts):
-    """Classifiers of any kind.
-
-    Parameters
-    ----------
-    estimators : tuple
-        The classifiers, fitted.
-    classes : ndarray
-        The classes.
-    """
+    """Classifiers of any kind."""
 
     estimators: tuple[Any, ...]
     classes: npt.NDArray[Any]
@@ -202,17 +130,7 @@ def _log_of_class(answers: Floats, y: npt.NDArray[Any], least: float) -> Floats:
 
 @dataclass(frozen=True)
 class Learner(ABC):
-    """The training examples, and how experts are fitted to parts of them.
-
-    Parameters
-    ----------
-    inputs : ndarray of shape (n_rows, n_inputs)
-        Inputs, the last one constant.
-    y : ndarray of shape (n_rows,)
-        Class codes or targets.
-    alpha : float
-        Strength of the penalty.
-    """
+    """The training examples, and how experts are fitted to parts of them."""
 
     inputs: Floats
     y: npt.NDArray[Any]
@@ -220,74 +138,20 @@ class Learner(ABC):
 
     @abstractmethod
     def fit(self, shares: Floats, before: Any, tol: float) -> Any:
-        """The M step: fit each expert to what it is responsible for.
-
-        Parameters
-        ----------
-        shares : ndarray of shape (n_rows, n_experts)
-            Responsibilities, times the weights of the examples.
-        before : Experts or None
-            The experts of the step before, to begin with.
-        tol : float
-            When to end a fit, see :func:`orfeon.combining.gating.fit_softmax`.
-
-        Returns
-        -------
-        Experts
-            The new experts.
-        """
+        """The M step: fit each expert to what it is responsible for."""
 
     @abstractmethod
     def log_densities(self, experts: Any) -> Floats:
-        """What the experts give the targets of the examples.
-
-        Parameters
-        ----------
-        experts : Experts
-            As fitted here.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_experts)
-            Logarithms of probabilities or densities.
-        """
+        """What the experts give the targets of the examples."""
 
     def penalty(self, experts: Any) -> float:
-        """What is subtracted from the log-likelihood for the experts' parameters.
-
-        Parameters
-        ----------
-        experts : Experts
-            As fitted here.
-
-        Returns
-        -------
-        float
-            The penalty.
-        """
+        """What is subtracted from the log-likelihood for the experts' parameters."""
         return 0.0
 
 
 @dataclass(frozen=True)
 class SoftmaxLearner(Learner):
-    """Fits softmax regressions.
-
-    Parameters
-    ----------
-    inputs, y, alpha
-        See :class:`Learner`.
-    n_classes : int
-        Number of classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.local_models import SoftmaxLearner
-    >>> learner = SoftmaxLearner(-np.ones((4, 1)), np.array([0, 0, 0, 1]), 0.0, 2)
-    >>> experts = learner.fit(np.ones((4, 1)), None, 1e-12)
-    >>> experts.answers(None, -np.ones((1, 1))).round(6)
-    array([[[0.75, 0.25]]])
-    """
+    """Fits softmax regressions."""
 
     n_classes: int
 
@@ -349,24 +213,7 @@ class GaussianLearner(Learner):
 
 @dataclass(frozen=True)
 class LinearLearner(GaussianLearner):
-    """Fits linear functions with Gaussian residuals.
-
-    Parameters
-    ----------
-    inputs, y, alpha
-        See :class:`Learner`. The squared weights, over the variance, are in the penalty, so that
-        the weights are those of ridge regression with this alpha.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.local_models import LinearLearner
-    >>> inputs = np.array([[-1.0, -1.0], [0.0, -1.0], [1.0, -1.0]])
-    >>> learner = LinearLearner(inputs, np.array([-2.0, 1.0, 1.0]), 0.0)
-    >>> experts = learner.fit(np.ones((3, 1)), None, 1e-12)
-    >>> abs(experts.weights).round(9), experts.variances.round(9)
-    (array([[1.5, 0. ]]), array([0.5]))
-    """
+    """Fits linear functions with Gaussian residuals."""
 
     def fit(self, shares: Floats, before: Any, tol: float) -> GaussianExperts:
         """The M step, see :meth:`Learner.fit`."""
@@ -400,23 +247,7 @@ class LinearLearner(GaussianLearner):
 
 @dataclass(frozen=True)
 class RegressorLearner(GaussianLearner):
-    """Fits regressors of any kind, with Gaussian residuals.
-
-    Parameters
-    ----------
-    inputs, y, alpha
-        See :class:`Learner`.
-    X : array or data frame of shape (n_rows, n_attributes)
-        Rows, as the regressors take them.
-    targets : ndarray of shape (n_rows,)
-        The target as it was given, which is what the regressors learn.
-    centre, spread : float
-        Its mean and standard deviation.
-    estimator : estimator
-        The regressor, cloned for each expert.
-    seeds : tuple of int
-        Where the randomness of each expert comes from.
-    """
+    """Fits regressors of any kind, with Gaussian residuals."""
 
     X: Any
     targets: Floats
@@ -441,21 +272,7 @@ class RegressorLearner(GaussianLearner):
 
 @dataclass(frozen=True)
 class ClassifierLearner(Learner):
-    """Fits classifiers of any kind.
-
-    Parameters
-    ----------
-    inputs, y, alpha
-        See :class:`Learner`.
-    X : array or data frame of shape (n_rows, n_attributes)
-        Rows, as the classifiers take them.
-    classes : ndarray of shape (n_classes,)
-        The classes.
-    estimator : estimator
-        The classifier, cloned for each expert.
-    seeds : tuple of int
-        Where the randomness of each expert comes from.
-    """
+    """Fits classifiers of any kind."""
 
     X: Any
     classes: npt.NDArray[Any]

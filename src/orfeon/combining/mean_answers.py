@@ -18,22 +18,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class MeanAnswers:
-    """The mean of class probabilities, or of predictions.
-
-    Parameters
-    ----------
-    n_models : int
-        How many models there are.
-    classes_ : ndarray of shape (n_classes,) or None
-        The classes; None in regression.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.mean_answers import MeanAnswers
-    >>> MeanAnswers(2, np.array(["no", "yes"])).predict(np.array([[0.4, 0.9], [0.6, 0.3]]))
-    array(['yes', 'no'], dtype='<U3')
-    """
+    """The mean of class probabilities, or of predictions."""
 
     n_models: int
     classes_: npt.NDArray[Any] | None
@@ -48,35 +33,12 @@ class MeanAnswers:
         return np.column_stack([1.0 - means, means]) if n_classes == 2 else means
 
     def predict(self, table: Any) -> npt.NDArray[Any]:
-        """The most probable class, the first of those that are equally so; or the mean.
-
-        Parameters
-        ----------
-        table : array or data frame of shape (n_rows, n_columns)
-            What the models say, model by model, of two classes the second only; first of all
-            columns.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Classes or predictions.
-        """
+        """The most probable class, the first of those that are equally so; or the mean."""
         means = self._means(table)
         if self.classes_ is None:
             return np.asarray(means[:, 0])
         return np.asarray(self.classes_[means.argmax(axis=1)])
 
     def predict_proba(self, table: Any) -> Floats:
-        """Mean class probabilities.
-
-        Parameters
-        ----------
-        table : array or data frame of shape (n_rows, n_columns)
-            As for :meth:`predict`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of ``classes_``.
-        """
+        """Mean class probabilities."""
         return self._means(table)

@@ -243,26 +243,7 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
 
 
 def distribution_properties(answers: Floats) -> Floats:
-    """How sure each member is: its greatest class probability, and the entropy of all.
-
-    Parameters
-    ----------
-    answers : ndarray of shape (n_members, n_rows, n_classes)
-        Class probabilities.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, 2 n_members)
-        The greatest probability of each member, then the entropy of each, in bits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.meta_decision_tree import distribution_properties
-    >>> distribution_properties(np.array([[[0.5, 0.5], [0.0, 1.0]]]))
-    array([[0.5, 1. ],
-           [1. , 0. ]])
-    """
+    """How sure each member is: its greatest class probability, and the entropy of all."""
     logarithm = np.log2(answers, out=np.zeros_like(answers), where=answers > 0)
     entropy = -(answers * logarithm).sum(axis=2) + 0.0  # -0.0 becomes 0.0
     return np.concatenate([answers.max(axis=2).T, entropy.T], axis=1)

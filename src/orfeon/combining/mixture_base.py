@@ -439,18 +439,7 @@ class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
 
 
 def distinct_examples(data: TrainingData) -> TrainingData:
-    """A training set without copies, in an order of content, with the weights of all copies.
-
-    Parameters
-    ----------
-    data : TrainingData
-        As it was read.
-
-    Returns
-    -------
-    TrainingData
-        The same set however it was ordered and copies were written down.
-    """
+    """A training set without copies, in an order of content, with the weights of all copies."""
     order = np.lexsort((data.weights, data.groups))
     groups, weights = data.groups[order], in_examples(data.weights[order])
     first = np.flatnonzero(np.diff(groups, prepend=-1))

@@ -34,25 +34,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ModelPosterior(RunningDecider):
-    """How probable each member is, given the examples.
-
-    Parameters
-    ----------
-    log_weights : ndarray of shape (n_members,)
-        Logarithms of the posterior probabilities, but for a constant.
-    variances : ndarray of shape (n_members,), optional
-        Variance of the targets around what each member predicts, in regression.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.model_averaging import ModelPosterior
-    >>> averaging = ModelPosterior(np.log([6.0, 2.0]), variances=np.array([1.0, 2.0]))
-    >>> averaging.weights
-    array([0.75, 0.25])
-    >>> averaging.predict([[0.0], [4.0]]), averaging.predict_variance([[0.0], [4.0]])
-    (array([1.]), array([4.25]))
-    """
+    """How probable each member is, given the examples."""
 
     log_weights: Floats
     variances: Floats | None = None
@@ -72,35 +54,13 @@ class ModelPosterior(RunningDecider):
         return np.asarray(relative / relative.sum())
 
     def subset(self, indices: Any) -> ModelPosterior:
-        """The posterior when only some of the members can be true.
-
-        Parameters
-        ----------
-        indices : sequence of int, or mask
-            Which members, in the order in which their answers will come.
-
-        Returns
-        -------
-        ModelPosterior
-            Of these.
-        """
+        """The posterior when only some of the members can be true."""
         index = members_at(indices, self.n_members)
         variances = None if self.variances is None else self.variances[index]
         return ModelPosterior(self.log_weights[index], variances)
 
     def predict_variance(self, said: Any) -> Floats:
-        """Variance of the targets that is to be expected: within members, and between them.
-
-        Parameters
-        ----------
-        said : array of shape (n_members, n_rows)
-            Predictions, NaN where a member has none.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Variances of the mixture of the members' normal distributions.
-        """
+        """Variance of the targets that is to be expected: within members, and between them."""
         if self.variances is None:
             raise ValueError("variances are not known: no targets were learnt from, but classes.")
         numbers = self._read_numbers(said)

@@ -34,28 +34,7 @@ Codes = npt.NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, eq=False)
 class VoteLikelihoods(RunningDecider):
-    """How likely each vote of each member is, when each class is the true one.
-
-    Parameters
-    ----------
-    log_priors : ndarray of shape (n_classes,)
-        Logarithms of the prior probabilities of the classes.
-    log_likelihoods : ndarray of shape (n_members, n_classes, n_classes)
-        Logarithms of the probability that a member, first index, votes for a class, second index,
-        when the true class is the third.
-
-    Examples
-    --------
-    A member that is right in 8 of 10 cases of the first class, and in all but 1 of 10 of the other.
-
-    >>> import numpy as np
-    >>> from orfeon.combining.naive_bayes import VoteLikelihoods
-    >>> logs = np.log([[[0.8, 0.1], [0.2, 0.9]]])
-    >>> VoteLikelihoods(np.log([0.5, 0.5]), logs).shares([[0, 1, -1]], n_classes=2).round(3)
-    array([[0.889, 0.111],
-           [0.182, 0.818],
-           [0.5  , 0.5  ]])
-    """
+    """How likely each vote of each member is, when each class is the true one."""
 
     log_priors: Floats
     log_likelihoods: Floats
@@ -69,18 +48,7 @@ class VoteLikelihoods(RunningDecider):
         return len(self.log_likelihoods)
 
     def subset(self, indices: Any) -> VoteLikelihoods:
-        """The likelihoods of some of the members.
-
-        Parameters
-        ----------
-        indices : sequence of int, or mask
-            Which members, in the order in which their votes will come.
-
-        Returns
-        -------
-        VoteLikelihoods
-            Of these.
-        """
+        """The likelihoods of some of the members."""
         index = members_at(indices, self.n_members)
         return VoteLikelihoods(self.log_priors, self.log_likelihoods[index])
 
@@ -164,28 +132,7 @@ class NaiveBayes(CombiningRule):
 
 
 def confusion_counts(examples: LabelledAnswers) -> Floats:
-    """How often each member votes for each class, class by class.
-
-    Parameters
-    ----------
-    examples : LabelledAnswers
-        Votes and true classes.
-
-    Returns
-    -------
-    ndarray of shape (n_members, n_classes, n_classes)
-        Weight of the examples of a class, last index, on which a member, first index, votes for a
-        class, second index.
-
-    Examples
-    --------
-    >>> from orfeon.combining.answers import read_labels, read_part
-    >>> from orfeon.combining.naive_bayes import confusion_counts
-    >>> labels = read_labels([0, 0, 1, 1], 2)
-    >>> confusion_counts(read_part([[0, 1, 1, -1]], labels, "votes"))
-    array([[[1., 0.],
-            [1., 1.]]])
-    """
+    """How often each member votes for each class, class by class."""
     labels = examples.labels
     n_classes = labels.n_classes
     counts = np.empty((examples.n_members, n_classes, n_classes))

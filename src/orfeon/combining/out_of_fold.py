@@ -31,15 +31,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class Split(NamedTuple):
-    """Rows to train on, and rows to ask about; no row is in both.
-
-    Parameters
-    ----------
-    train : ndarray of int
-        The former.
-    test : ndarray of int
-        The latter.
-    """
+    """Rows to train on, and rows to ask about; no row is in both."""
 
     train: Integers
     test: Integers
@@ -54,37 +46,7 @@ def fold_numbers(
     *,
     by_class: bool,
 ) -> Integers:
-    """Part examples into folds at random, copies of one together.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
-        Examples.
-    y : ndarray of shape (n_rows,)
-        Their classes or targets.
-    weights : ndarray of shape (n_rows,) or None
-        Their weights, all positive; the folds weigh about the same.
-    n_folds : int
-        How many folds.
-    rng : numpy.random.Generator
-        Source of randomness.
-    by_class : bool
-        Whether each class is spread over all folds.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Fold of each example. It depends on what the examples are, not on their order, nor on
-        whether copies are given as weights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.out_of_fold import fold_numbers
-    >>> X, y = [["a"], ["b"], ["b"], ["c"]], np.zeros(4)
-    >>> fold_numbers(X, y, None, 2, np.random.default_rng(0), by_class=True)
-    array([0, 0, 0, 1])
-    """
+    """Part examples into folds at random, copies of one together."""
     # By the ranks of the targets, so that their unit does not matter.
     ranks = np.unique(y, return_inverse=True)[1]
     given = np.ones(len(ranks)) if weights is None else weights
@@ -92,51 +54,12 @@ def fold_numbers(
 
 
 def splits_of(fold: Integers) -> list[Split]:
-    """Each fold against all others; folds without examples are left out.
-
-    Parameters
-    ----------
-    fold : ndarray of shape (n_rows,)
-        Fold of each example.
-
-    Returns
-    -------
-    list of Split
-        In the order of the folds' numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.out_of_fold import splits_of
-    >>> splits_of(np.array([0, 2, 0]))[1]
-    Split(train=array([0, 2]), test=array([1]))
-    """
+    """Each fold against all others; folds without examples are left out."""
     return [Split(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)]
 
 
 def check_splits(splits: Iterable[tuple[Any, Any]], n_rows: int) -> list[Split]:
-    """Splits that a user gives, such that each row is asked about once by whom has not seen it.
-
-    Parameters
-    ----------
-    splits : iterable of (train, test)
-        Indices or masks of rows.
-    n_rows : int
-        How many rows there are.
-
-    Returns
-    -------
-    list of Split
-        The splits.
-
-    Examples
-    --------
-    >>> from orfeon.combining.out_of_fold import check_splits
-    >>> check_splits([([0, 1], [1, 2])], 3)
-    Traceback (most recent call last):
-    ...
-    ValueError: cv has row 1 in both parts of a split: what is asked about it would not be honest.
-    """
+    """Splits that a user gives, such that each row is asked about once by whom has not seen it."""
     rows = np.arange(n_rows)
     found = [Split(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in splits]
     for train, test in found:
@@ -176,66 +99,10 @@ def out_of_fold(
 ) -> Floats:
     """What estimators say of examples that they were not trained on.
 
-    Parameters
-    ----------
-    estimators : sequence of estimators
-        All classifiers or all regressors, not fitted; each is cloned for each fold. One that is
-        frozen (:class:`sklearn.frozen.FrozenEstimator`) is asked as it is: that it has not seen the
-        examples is up to the caller.
-    X : array or data frame of shape (n_rows, n_attributes)
-        Examples, as the estimators take them.
-    y : ndarray of shape (n_rows,)
-        Classes, of any type, or targets.
-    weights : ndarray of shape (n_rows,), optional
-        Positive weights.
-    n_folds : int, default=5
-        How many folds; each class is spread over all of them.
-    rng : numpy.random.Generator, optional
-        Source of randomness: of the folds, and of every ``random_state`` that is None.
-    method : {"predict_proba", "predict"}, default="predict_proba"
-        What classifiers are asked for: probabilities, or decisions. A classifier without
-        ``predict_proba`` is asked for its decision.
-    splits : sequence of Split, optional
-        The folds, in place of those drawn; see :func:`splits_of` and :func:`check_splits`.
-    classes : ndarray of shape (n_classes,), optional
-        All classes that there are, sorted, where fitted classifiers know more of them than there
-        are in ``y``.
-    names : sequence of str, optional
-        What the estimators are called in messages.
-    n_jobs : int, optional
-        Estimators that are trained at once. The answers do not depend on it.
-    prefer : {"threads", "processes"}, optional
-        As in :class:`joblib.Parallel`.
-    after : callable, optional
-        Called after each training.
-
-    Returns
-    -------
-    ndarray of shape (n_estimators, n_rows, n_classes) or (n_estimators, n_rows, 1)
-        Supports of the classes in the order of ``np.unique(y)``, or of ``classes``: probabilities,
-        or 1 for the class decided for. In regression the predictions. NaN for rows that are in no
-        test part.
-
     Notes
     -----
     Where all examples but those of a fold have one class, the answer is that class. A class that an
     estimator has not met has probability 0.
-
-    Examples
-    --------
-    An estimator that remembers its examples knows nothing of random labels it has not seen:
-
-    >>> import numpy as np
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from orfeon.combining.out_of_fold import out_of_fold
-    >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.normal(size=(500, 2)), rng.integers(0, 2, 500)
-    >>> near = KNeighborsClassifier(1)
-    >>> near.fit(X, y).score(X, y)
-    1.0
-    >>> said = out_of_fold([near], X, y, rng=rng)[0]
-    >>> round(float(np.mean(said.argmax(axis=1) == y)), 2)
-    0.54
     """
     rng = np.random.default_rng() if rng is None else rng
     are_classifiers = is_classifier(estimators[0])

@@ -167,32 +167,7 @@ def _least_difference(code: Code) -> int:
 
 
 def named_code(name: NamedCode, n_classes: int, rng: np.random.Generator) -> Code:
-    """A code for so many classes.
-
-    Parameters
-    ----------
-    name : {"auto", "exhaustive", "random", "one_vs_rest", "one_vs_one"}
-        What it is called. A random one has words of length 10 log2(n_classes), as Allwein et al.
-        (2000) propose; "auto" is exhaustive up to 7 classes, and random for more.
-    n_classes : int
-        Number of classes.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (n_classes, n_columns)
-        Words of -1, 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.output_codes import named_code
-    >>> named_code("one_vs_one", 3, np.random.default_rng())
-    array([[ 1,  1,  0],
-           [-1,  0,  1],
-           [ 0, -1, -1]], dtype=int8)
-    """
+    """A code for so many classes."""
     if name == "one_vs_rest" and n_classes > 2:
         return (2 * np.eye(n_classes) - 1).astype(np.int8)
     if name == "one_vs_one" or n_classes <= 2:
@@ -447,28 +422,7 @@ def _fit_member(base: Any, seed: int, table: Any, side: Code, weights: Floats) -
 
 
 def check_code(code: Any, n_classes: int) -> Code:
-    """A code that a user gives.
-
-    Parameters
-    ----------
-    code : array-like of shape (n_classes, n_columns)
-        Words of -1, 0 and 1.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (n_classes, n_columns)
-        The same.
-
-    Examples
-    --------
-    >>> from orfeon.combining.output_codes import check_code
-    >>> check_code([[1, 1], [-1, 0]], 2)
-    Traceback (most recent call last):
-    ...
-    ValueError: code has in column 1 only classes of one side; each member needs a 1 and a -1.
-    """
+    """A code that a user gives."""
     given = np.asarray(code)
     if given.ndim != 2 or len(given) != n_classes or not given.shape[1]:
         raise ValueError(

@@ -28,32 +28,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def calibrate(sureness: Floats, right: Mask, weights: Floats) -> Any:
-    """Learn how often a classifier is right when it is so sure.
-
-    Parameters
-    ----------
-    sureness : ndarray of shape (n_rows,)
-        The probability that it gives to what it decides.
-    right : ndarray of bool of shape (n_rows,)
-        Whether it was right.
-    weights : ndarray of shape (n_rows,)
-        Weights of the examples.
-
-    Returns
-    -------
-    IsotonicRegression
-        A probability for each sureness, the higher the surer. One more example that is as sure as
-        the surest and wrong keeps it below 1: no number of examples makes certain.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.prospect import calibrate
-    >>> sureness = np.array([0.5, 0.6, 0.9, 0.9, 0.9])
-    >>> right = np.array([False, True, True, True, True])
-    >>> calibrate(sureness, right, np.ones(5)).predict([0.4, 0.6, 1.0])
-    array([0. , 0.8, 0.8])
-    """
+    """Learn how often a classifier is right when it is so sure."""
     return IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(
         np.append(sureness, sureness.max()), np.append(right, False), np.append(weights, 1.0)
     )
@@ -62,31 +37,7 @@ def calibrate(sureness: Floats, right: Mask, weights: Floats) -> Any:
 def calibrate_by_others(
     sureness: Floats, right: Mask, weights: Floats, splits: Sequence[Split]
 ) -> Floats:
-    """How often a classifier is right when it is so sure, as the other folds tell.
-
-    Parameters
-    ----------
-    sureness, right, weights
-        As for :func:`calibrate`.
-    splits : sequence of Split
-        Folds; the examples of each are calibrated by those of all others.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Probabilities; 1 where there are no folds.
-
-    Examples
-    --------
-    A right example raises the confidence of others, not its own:
-
-    >>> import numpy as np
-    >>> from orfeon.combining.out_of_fold import splits_of
-    >>> from orfeon.combining.prospect import calibrate_by_others
-    >>> sureness, right = np.array([0.8, 0.7, 0.6]), np.array([True, False, False])
-    >>> calibrate_by_others(sureness, right, np.ones(3), splits_of(np.arange(3)))
-    array([0.  , 0.25, 0.  ])
-    """
+    """How often a classifier is right when it is so sure, as the other folds tell."""
     confidence = np.ones(len(sureness))
     for _, test in splits:
         others = np.ones(len(sureness), dtype=bool)
@@ -98,33 +49,7 @@ def calibrate_by_others(
 
 @dataclass(frozen=True, eq=False)
 class Prospect:
-    """What a cascade would do to examples, at any threshold.
-
-    Parameters
-    ----------
-    confidence : ndarray of shape (n_levels - 1, n_rows)
-        Calibrated confidence of each level but the last, which always answers.
-    right : ndarray of bool of shape (n_levels, n_rows)
-        Whether each level is right.
-    weights : ndarray of shape (n_rows,)
-        Weights of the examples.
-
-    Examples
-    --------
-    Of four examples the cheap level is sure of three, and right about two of these:
-
-    >>> import numpy as np
-    >>> from orfeon.combining.prospect import Prospect
-    >>> prospect = Prospect(
-    ...     np.array([[0.9, 0.9, 0.8, 0.5]]),
-    ...     np.array([[True, True, False, False], [True, True, True, False]]),
-    ...     np.ones(4),
-    ... )
-    >>> prospect.losses(np.array([0.0, 0.8, 0.9, 1.0]))[0]
-    array([0.25, 0.25, 0.  , 0.  ])
-    >>> prospect.least_threshold(0.0), prospect.answered(0.9)
-    (0.9, array([0.5, 0.5]))
-    """
+    """What a cascade would do to examples, at any threshold."""
 
     confidence: Floats
     right: Mask
@@ -136,20 +61,7 @@ class Prospect:
         return np.maximum.accumulate(self.confidence, axis=0)
 
     def means(self, values: npt.NDArray[Any], thresholds: Floats) -> Floats:
-        """Weighted means of what the level that answers has, at some thresholds.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_levels, n_rows)
-            A value of each level for each example.
-        thresholds : ndarray of shape (n_thresholds,)
-            Confidences from which on a level answers.
-
-        Returns
-        -------
-        ndarray of shape (n_thresholds,)
-            Means.
-        """
+        """Weighted means of what the level that answers has, at some thresholds."""
         weighted = self.weights * values
         sums = np.full(len(thresholds), weighted[-1].sum())
         for level, surest in enumerate(self._surest):
@@ -158,38 +70,14 @@ class Prospect:
         return np.asarray(sums / self.weights.sum())
 
     def losses(self, thresholds: Floats) -> tuple[Floats, Floats]:
-        """Accuracy that is lost against the last level, at some thresholds.
-
-        Parameters
-        ----------
-        thresholds : ndarray of shape (n_thresholds,)
-            Confidences from which on a level answers.
-
-        Returns
-        -------
-        losses : ndarray of shape (n_thresholds,)
-            Differences of weighted accuracies.
-        errors : ndarray of shape (n_thresholds,)
-            Their standard errors.
-        """
+        """Accuracy that is lost against the last level, at some thresholds."""
         lost = 1.0 * self.right[-1] - self.right
         losses = self.means(lost, thresholds)
         variances = np.maximum(self.means(lost**2, thresholds) - losses**2, 0.0)
         return losses, np.sqrt(variances / self.weights.sum())
 
     def least_threshold(self, max_loss: float) -> float:
-        """The least threshold at which the loss and its standard error are no more than allowed.
-
-        Parameters
-        ----------
-        max_loss : float
-            How much accuracy may be lost against the last level.
-
-        Returns
-        -------
-        float
-            The threshold: 1 where none but the last level may answer.
-        """
+        """The least threshold at which the loss and its standard error are no more than allowed."""
         candidates = np.unique(np.append(self.confidence, [0.0, 1.0]))
         losses, errors = self.losses(candidates)
         allowed = losses + errors <= max_loss + 1e-12
@@ -197,81 +85,27 @@ class Prospect:
         return float(candidates[np.argmax(allowed)])
 
     def levels(self, threshold: float) -> Integers:
-        """The level that answers each example.
-
-        Parameters
-        ----------
-        threshold : float
-            Confidence from which on a level answers.
-
-        Returns
-        -------
-        ndarray of int of shape (n_rows,)
-            Levels, from 0.
-        """
+        """The level that answers each example."""
         return np.asarray((self._surest < threshold).sum(axis=0))
 
     def answered(self, threshold: float) -> Floats:
-        """Weighted share of the examples that each level answers.
-
-        Parameters
-        ----------
-        threshold : float
-            Confidence from which on a level answers.
-
-        Returns
-        -------
-        ndarray of shape (n_levels,)
-            Shares, which sum to 1.
-        """
+        """Weighted share of the examples that each level answers."""
         sums = np.bincount(self.levels(threshold), self.weights, minlength=len(self.right))
         return np.asarray(sums / self.weights.sum())
 
     def asked(self, threshold: float) -> Floats:
-        """Weighted share of the examples that each level is asked about.
-
-        Parameters
-        ----------
-        threshold : float
-            Confidence from which on a level answers.
-
-        Returns
-        -------
-        ndarray of shape (n_levels,)
-            Shares, the first of which is 1.
-        """
+        """Weighted share of the examples that each level is asked about."""
         return np.cumsum(self.answered(threshold)[::-1])[::-1]
 
     def of(self, levels: Sequence[int]) -> Prospect:
-        """The same of some of the levels only.
-
-        Parameters
-        ----------
-        levels : sequence of int
-            Levels that are asked, in their order; the last of all is among them.
-
-        Returns
-        -------
-        Prospect
-            Without the others.
-        """
+        """The same of some of the levels only."""
         kept = list(levels)
         return Prospect(self.confidence[kept[:-1]], self.right[kept], self.weights)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Which levels of a cascade are asked, and from which confidence on they answer.
-
-    Parameters
-    ----------
-    levels : tuple of int
-        Levels that are asked, in their order.
-    threshold : float
-        Confidence from which on one of them answers.
-    not_paid : tuple of int, default=()
-        Levels that could answer, and cost more than they save.
-    """
+    """Which levels of a cascade are asked, and from which confidence on they answer."""
 
     levels: tuple[int, ...]
     threshold: float
@@ -286,40 +120,7 @@ def make_plan(
     confidence: float | None = None,
     costs: Floats | None = None,
 ) -> Plan:
-    """The cheapest cascade that is allowed.
-
-    Parameters
-    ----------
-    prospect : Prospect
-        What all levels say of examples.
-    highest : sequence of float
-        The greatest confidence that each level but the last can have.
-    max_loss : float
-        How much accuracy may be lost against the last level.
-    confidence : float, optional
-        The threshold, in place of the least at which no more is lost.
-    costs : ndarray of shape (n_levels,), optional
-        Costs of asking. As long as the cascade costs more than its last level alone, that level is
-        left out without which it costs least; not where ``confidence`` is given.
-
-    Returns
-    -------
-    Plan
-        The levels, without those that can never be sure enough, and the threshold.
-
-    Examples
-    --------
-    The first of two levels may answer half of the examples:
-
-    >>> import numpy as np
-    >>> from orfeon.combining.prospect import Prospect, make_plan
-    >>> right = np.array([[True, True, False, False], [True, True, True, False]])
-    >>> prospect = Prospect(np.array([[0.9, 0.9, 0.8, 0.5]]), right, np.ones(4))
-    >>> make_plan(prospect, [0.9], max_loss=0.0, costs=np.array([1.0, 10.0]))
-    Plan(levels=(0, 1), threshold=0.9, not_paid=())
-    >>> make_plan(prospect, [0.9], max_loss=0.0, costs=np.array([9.0, 10.0]))
-    Plan(levels=(1,), threshold=1.0, not_paid=(0,))
-    """
+    """The cheapest cascade that is allowed."""
 
     def settle(levels: tuple[int, ...]) -> Plan:
         while True:

@@ -281,27 +281,7 @@ def rules_for(task: Task) -> tuple[str, ...]:
 def check_real(
     rule: CombiningRule, name: str, is_allowed: Callable[[float], bool], allowed: str
 ) -> None:
-    """Refuse an option of a rule that is not the number it should be.
-
-    Parameters
-    ----------
-    rule : CombiningRule
-        The rule.
-    name : str
-        The option.
-    is_allowed : callable
-        Whether a number is allowed.
-    allowed : str
-        What is allowed, in words.
-
-    Examples
-    --------
-    >>> from orfeon.combining import TrimmedMean
-    >>> TrimmedMean(share=0.5)
-    Traceback (most recent call last):
-    ...
-    ValueError: share=0.5 is not allowed; use a number from 0 to less than 0.5.
-    """
+    """Refuse an option of a rule that is not the number it should be."""
     value = getattr(rule, name)
     is_real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if not is_real or not np.isfinite(value) or not is_allowed(float(value)):
@@ -311,28 +291,7 @@ def check_real(
 def keep_member_numbers(
     rule: CombiningRule, name: str, *, positive: Literal["all", "one", "none"] = "one"
 ) -> None:
-    """Keep an option of a rule that has a number for each member as a tuple.
-
-    Parameters
-    ----------
-    rule : CombiningRule
-        The rule.
-    name : str
-        The option; None is left as it is.
-    positive : {"all", "one", "none"}, default="one"
-        Which of the numbers must be positive, at least; the others may be zero.
-
-    Examples
-    --------
-    >>> from orfeon.combining import Mean
-    >>> Mean(weights=[1, 3])
-    Mean(weights=(1.0, 3.0))
-    >>> Mean(weights=[0, 0])
-    Traceback (most recent call last):
-    ...
-    ValueError: weights=[0, 0] is not allowed; use a finite number for each member, none negative
-    and one positive.
-    """
+    """Keep an option of a rule that has a number for each member as a tuple."""
     given = getattr(rule, name)
     if given is None:
         return

@@ -20,22 +20,6 @@ class RunningMean:
     """Sums of what members say, and of the weights of those who do, row by row.
 
     Members are added one after the other, so that a row is the same to the last bit in any company.
-
-    Parameters
-    ----------
-    shape : (n_rows, n_classes) or (n_rows, 1)
-        Shape of what each member says.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.shares import RunningMean
-    >>> mean = RunningMean((2, 1))
-    >>> mean.hear(np.array([[1.0], [2.0]]))
-    >>> mean.hear(np.array([[4.0], [np.nan]]), 2.0)
-    >>> mean.conclude(0)
-    array([[3.],
-           [2.]])
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
@@ -43,15 +27,7 @@ class RunningMean:
         self.totals = np.zeros(shape[0])
 
     def hear(self, one: Floats, weight: float = 1.0) -> None:
-        """Add what a member says.
-
-        Parameters
-        ----------
-        one : ndarray of shape (n_rows, n_classes) or (n_rows, 1)
-            Supports, or predictions; NaN in rows of which it says nothing.
-        weight : float, default=1.0
-            Weight of the member.
-        """
+        """Add what a member says."""
         absent = np.isnan(one[:, 0])
         weighted = one if weight == 1.0 else weight * one
         if absent.any():
@@ -62,48 +38,14 @@ class RunningMean:
             self.totals += weight
 
     def conclude(self, n_classes: int, rows: npt.NDArray[np.int64] | None = None) -> Floats:
-        """Shares of the classes by the means, or means of numbers.
-
-        Parameters
-        ----------
-        n_classes : int
-            Number of classes, 0 in regression.
-        rows : ndarray of int64, optional
-            Of which rows; all by default.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes) or (n_rows, 1)
-            Shares, or numbers, NaN where nobody says anything.
-        """
+        """Shares of the classes by the means, or means of numbers."""
         if rows is None:
             return conclude_mean(self.sums, self.totals, n_classes)
         return conclude_mean(self.sums[rows], self.totals[rows], n_classes)
 
 
 def part_ties(shares: Floats, means_of: Callable[[npt.NDArray[np.int64]], Floats]) -> Floats:
-    """Shares in which classes tied for the first place part what they have by their means.
-
-    Parameters
-    ----------
-    shares : ndarray of shape (n_rows, n_classes)
-        Shares; they are changed.
-    means_of : callable
-        Takes the indices of some rows, and returns the shares of their mean supports.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes)
-        The same array.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.shares import part_ties
-    >>> part_ties(np.array([[0.5, 0.5], [0.75, 0.25]]), lambda rows: np.array([[0.2, 0.8]]))
-    array([[0.2 , 0.8 ],
-           [0.75, 0.25]])
-    """
+    """Shares in which classes tied for the first place part what they have by their means."""
     tied = shares.max(axis=1, keepdims=True, initial=0.0) - shares <= _TIED
     rows = np.flatnonzero(np.count_nonzero(tied, axis=1) > 1)
     if len(rows):
@@ -117,53 +59,14 @@ def part_ties(shares: Floats, means_of: Callable[[npt.NDArray[np.int64]], Floats
 
 
 def divide(sums: Floats, totals: Floats) -> Floats:
-    """Rows divided by their totals.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (n_rows, n_columns)
-        Numbers.
-    totals : ndarray of shape (n_rows,)
-        What each row is divided by.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-        Quotients; NaN where a total is zero.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.shares import divide
-    >>> divide(np.array([[1.0, 3.0], [0.0, 0.0]]), np.array([4.0, 0.0]))
-    array([[0.25, 0.75],
-           [ nan,  nan]])
-    """
+    """Rows divided by their totals."""
     quotients = np.full(sums.shape, np.nan)
     np.divide(sums, totals[:, None], out=quotients, where=totals[:, None] > 0)
     return quotients
 
 
 def row_sums(values: Floats) -> Floats:
-    """Sums of rows, added column after column, so that a row's sum is the same in any company.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_columns)
-        Numbers.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The sums.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.shares import row_sums
-    >>> row_sums(np.array([[1.0, 2.0], [3.0, 4.0]]))
-    array([3., 7.])
-    """
+    """Sums of rows, added column after column, so that a row's sum is the same in any company."""
     sums = np.zeros(len(values))
     for column in values.T:
         sums += column
@@ -171,29 +74,7 @@ def row_sums(values: Floats) -> Floats:
 
 
 def conclude(values: Floats, n_classes: int) -> Floats:
-    """What is said for each class as shares; numbers as they are.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_classes) or (n_rows, 1)
-        What is said for each class, NaN where nobody says anything; or numbers.
-    n_classes : int
-        Number of classes, 0 in regression.
-
-    Returns
-    -------
-    ndarray of the same shape
-        Shares that sum to 1 in each row, the same for all classes where nothing is said for any;
-        or the numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.shares import conclude
-    >>> conclude(np.array([[0.5, 0.25], [0.0, 0.0]]), 2)
-    array([[0.66666667, 0.33333333],
-           [0.5       , 0.5       ]])
-    """
+    """What is said for each class as shares; numbers as they are."""
     if n_classes == 0:
         return values.copy()
     sums = row_sums(values)
@@ -204,54 +85,12 @@ def conclude(values: Floats, n_classes: int) -> Floats:
 
 
 def conclude_mean(sums: Floats, totals: Floats, n_classes: int) -> Floats:
-    """:func:`conclude` of means.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (n_rows, n_classes) or (n_rows, 1)
-        Weighted sums of what is said.
-    totals : ndarray of shape (n_rows,)
-        Weights of those who say something.
-    n_classes : int
-        Number of classes, 0 in regression.
-
-    Returns
-    -------
-    ndarray of the same shape as the sums
-        Shares, or numbers, NaN where nobody says anything.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.shares import conclude_mean
-    >>> conclude_mean(np.array([[6.0], [0.0]]), np.array([4.0, 0.0]), 0)
-    array([[1.5],
-           [nan]])
-    """
+    """:func:`conclude` of means."""
     return conclude(divide(sums, totals), n_classes)
 
 
 def posterior(scores: Floats) -> Floats:
-    """Probabilities whose logarithms are known but for a constant in each row.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows, n_classes)
-        Sums of logarithms. Those that differ by rounding only are held for the same.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes)
-        Probabilities that sum to 1; the same for all where each logarithm is minus infinity.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.shares import posterior
-    >>> posterior(np.log([[0.02, 0.06], [3e-9, 1e-9]]))
-    array([[0.25, 0.75],
-           [0.75, 0.25]])
-    """
+    """Probabilities whose logarithms are known but for a constant in each row."""
     greatest = scores.max(axis=1, keepdims=True)
     possible = greatest > -np.inf
     greatest = np.where(possible, greatest, 0.0)

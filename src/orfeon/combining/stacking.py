@@ -46,26 +46,7 @@ _PENALTIES = np.logspace(-5, 1, 13)
 
 
 def final_has(method: str) -> Callable[[Any], bool]:
-    """A condition on a stack: that its final estimator has a method, fitted or not.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method.
-
-    Returns
-    -------
-    callable
-        Of the stack, for :func:`sklearn.utils.metaestimators.available_if`.
-
-    Examples
-    --------
-    >>> from sklearn.svm import LinearSVC
-    >>> from orfeon import StackingClassifier
-    >>> from orfeon.combining.stacking import final_has
-    >>> final_has("predict_proba")(StackingClassifier(final_estimator=LinearSVC()))
-    False
-    """
+    """A condition on a stack: that its final estimator has a method, fitted or not."""
 
     def find(stack: Any) -> bool:
         final = getattr(stack, "final_estimator_", stack.final_estimator)

@@ -48,20 +48,7 @@ _STAGES = 32
 
 @dataclass(frozen=True, eq=False)
 class Average(WeightedMembers):
-    """A mean of supports or predictions, of all members or weighted.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_members,), optional
-        Weights of the members; all the same by default.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.supports import Average
-    >>> Average(np.array([3.0, 1.0])).predict([[0.0, 0.0], [1.0, np.nan]])
-    array([0.25, 0.  ])
-    """
+    """A mean of supports or predictions, of all members or weighted."""
 
     reads: ClassVar[Reads] = "supports"
     task: ClassVar[Task] = "both"

@@ -14,18 +14,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def is_frame(X: Any) -> bool:
-    """Whether a table is a data frame of pandas or polars, which can be handed on as it is.
-
-    Parameters
-    ----------
-    X : table
-        Of any kind.
-
-    Returns
-    -------
-    bool
-        Whether it is.
-    """
+    """Whether a table is a data frame of pandas or polars, which can be handed on as it is."""
     return hasattr(X, "iloc") or _is_polars(X)
 
 
@@ -35,31 +24,7 @@ def _is_polars(X: Any) -> bool:
 
 
 def beside(X: Any, columns: Floats, names: Sequence[str], *, first: bool = False) -> Any:
-    """A table with columns of numbers beside those it has.
-
-    Parameters
-    ----------
-    X : ndarray, or data frame of pandas or polars, of shape (n_rows, n_attributes)
-        The table. It is left as it is.
-    columns : ndarray of shape (n_rows, n_columns)
-        What is put beside it.
-    names : sequence of str
-        Their names in a data frame; underscores are put before one that is taken.
-    first : bool, default=False
-        Whether the new columns come first.
-
-    Returns
-    -------
-    ndarray or data frame of shape (n_rows, n_attributes + n_columns)
-        Of the same kind.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.tables import beside
-    >>> beside(np.array([["a"], ["b"]], dtype=object), np.array([[0.5], [1.0]]), ["p"]).tolist()
-    [['a', 0.5], ['b', 1.0]]
-    """
+    """A table with columns of numbers beside those it has."""
     if not is_frame(X):
         return np.column_stack([columns, X] if first else [X, columns])
     taken = list(X.columns)
@@ -73,50 +38,12 @@ def beside(X: Any, columns: Floats, names: Sequence[str], *, first: bool = False
 
 
 def answer_columns(answers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """What one model says, as columns; of two classes the probability of the second says all.
-
-    Parameters
-    ----------
-    answers : ndarray of shape (n_rows, n_outputs)
-        Class probabilities, or predictions.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-        The columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.tables import answer_columns
-    >>> answer_columns(np.array([[0.25, 0.75]]))
-    array([[0.75]])
-    """
+    """What one model says, as columns; of two classes the probability of the second says all."""
     return answers[:, 1:] if answers.shape[1] == 2 else answers
 
 
 def answer_names(names: Sequence[str], classes: npt.NDArray[Any] | None) -> list[str]:
-    """Names of these columns.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of models.
-    classes : ndarray of shape (n_classes,) or None
-        The classes; None in regression.
-
-    Returns
-    -------
-    list of str
-        Names, those of the first model first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.tables import answer_names
-    >>> answer_names(["tree", "line"], np.array(["no", "yes"]))
-    ['tree_yes', 'line_yes']
-    """
+    """Names of these columns."""
     if classes is None:
         return list(names)
     told = classes[1:] if len(classes) == 2 else classes
@@ -124,26 +51,7 @@ def answer_names(names: Sequence[str], classes: npt.NDArray[Any] | None) -> list
 
 
 def free_names(names: Sequence[str], taken: Sequence[Any]) -> list[Any]:
-    """Names of new columns that are not those of others.
-
-    Parameters
-    ----------
-    names : sequence of str
-        What they would be called.
-    taken : sequence
-        Names of the columns that there are.
-
-    Returns
-    -------
-    list
-        The names, with underscores before those that are taken; numbers beside numbers.
-
-    Examples
-    --------
-    >>> from orfeon.combining.tables import free_names
-    >>> free_names(["tree", "line"], ["line", "age"])
-    ['tree', '_line']
-    """
+    """Names of new columns that are not those of others."""
     if not all(isinstance(name, str) for name in taken):
         # Numbers, as those there are: scikit-learn takes no strings beside them.
         free = (number for number in count() if number not in taken)

@@ -46,25 +46,6 @@ class CertainLead:
     """Settles a row when the lead is more than all that is still to come.
 
     With a lead of just as much it is settled as well if the leader wins ties: the first class does.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_members,)
-        The most that each member can add to a class; others then get nothing of it.
-    n_classes : int
-        Number of classes.
-    slack : float, default=0.0
-        Sums may be this far off by rounding; a lead must then exceed what is to come by more.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.vote_stability import CertainLead
-    >>> rule = CertainLead(np.ones(6), n_classes=2)
-    >>> rule.first
-    3
-    >>> rule.settled(np.array([[3, 0], [0, 3], [2, 1]]), 3)[1].tolist()  # a tie is for the first
-    [True, False, False]
     """
 
     def __init__(self, weights: npt.NDArray[Any], n_classes: int, slack: float = 0.0) -> None:
@@ -83,20 +64,7 @@ class CertainLead:
         return int(np.argmax(enough))
 
     def settled(self, sums: npt.NDArray[Any], n_asked: int) -> Settled:
-        """The leading class of each row, and whether it can still lose.
-
-        Parameters
-        ----------
-        sums : ndarray of shape (n_rows, n_classes)
-            What the members asked add up to.
-        n_asked : int
-            How many these are.
-
-        Returns
-        -------
-        tuple of two ndarrays of shape (n_rows,)
-            Class codes, and whether each is settled.
-        """
+        """The leading class of each row, and whether it can still lose."""
         leader = np.argmax(sums, axis=1)
         if self._n_classes == 1:
             return leader, np.ones(len(sums), dtype=bool)
@@ -113,31 +81,7 @@ class CertainLead:
 
 
 class TwoClassTable:
-    """Settles a vote between two classes by an exact table of the votes needed.
-
-    Parameters
-    ----------
-    n_members : int
-        How many vote.
-    doubt : float
-        Largest probability that the whole vote decides otherwise.
-
-    Attributes
-    ----------
-    needed : ndarray of shape (2, n_members + 1)
-        Votes that each of the classes needs among the first 0, 1, 2...; the first class wins ties.
-
-    Examples
-    --------
-    Of 101 members the first six settle a row if they agree, at a confidence of 99%:
-
-    >>> from orfeon.combining.vote_stability import TwoClassTable
-    >>> rule = TwoClassTable(101, doubt=0.01)
-    >>> rule.first
-    6
-    >>> rule.needed[0, [6, 10, 50, 100, 101]].tolist()
-    [6, 9, 31, 51, 51]
-    """
+    """Settles a vote between two classes by an exact table of the votes needed."""
 
     def __init__(self, n_members: int, doubt: float) -> None:
         self.needed = np.empty((2, n_members + 1), np.int64)
@@ -154,20 +98,7 @@ class TwoClassTable:
         return int(np.argmax(enough))
 
     def settled(self, sums: npt.NDArray[Any], n_asked: int) -> Settled:
-        """The leading class of each row, and whether it will hardly lose.
-
-        Parameters
-        ----------
-        sums : ndarray of shape (n_rows, 2)
-            Votes of the members asked.
-        n_asked : int
-            How many these are.
-
-        Returns
-        -------
-        tuple of two ndarrays of shape (n_rows,)
-            Class codes, and whether each is settled.
-        """
+        """The leading class of each row, and whether it will hardly lose."""
         leader = (sums[:, 1] > sums[:, 0]).astype(np.int64)
         return leader, np.max(sums, axis=1) >= self.needed[leader, n_asked]
 
@@ -178,26 +109,6 @@ class RivalsBound:
     The probability that the leader loses is at most the sum, over its rivals, of the
     probabilities that each of them ends before it. Of such a pair it is at most what it would be
     if all the votes still to come were for one of the two: a hypergeometric tail.
-
-    Parameters
-    ----------
-    n_members : int
-        How many vote.
-    n_classes : int
-        Number of classes. Of two, :class:`TwoClassTable` knows more.
-    doubt : float
-        Largest probability that the whole vote decides otherwise.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.vote_stability import RivalsBound
-    >>> rule = RivalsBound(101, n_classes=3, doubt=0.01)
-    >>> rule.first
-    7
-    >>> leader, settled = rule.settled(np.array([[7, 0, 0], [0, 1, 6]]), 7)
-    >>> leader.tolist(), settled.tolist()
-    ([0, 2], [True, False])
     """
 
     def __init__(self, n_members: int, n_classes: int, doubt: float) -> None:
@@ -217,20 +128,7 @@ class RivalsBound:
         return self._n_members
 
     def settled(self, sums: npt.NDArray[Any], n_asked: int) -> Settled:
-        """The leading class of each row, and whether it will hardly lose.
-
-        Parameters
-        ----------
-        sums : ndarray of shape (n_rows, n_classes)
-            Votes of the members asked.
-        n_asked : int
-            How many these are.
-
-        Returns
-        -------
-        tuple of two ndarrays of shape (n_rows,)
-            Class codes, and whether each is settled.
-        """
+        """The leading class of each row, and whether it will hardly lose."""
         leader, holds = np.empty(len(sums), np.int64), np.empty(len(sums), np.bool_)
         early.leaders_hold(
             self._log_factorials, sums, self._n_members, n_asked, self._doubt, leader, holds

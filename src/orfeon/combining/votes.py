@@ -41,42 +41,13 @@ _GRID = 2.0**-40
 
 @dataclass(frozen=True, eq=False)
 class WeightedVote(WeightedMembers):
-    """A vote, of equal members or weighted.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_members,), optional
-        Weights of the votes; all the same by default. A vote of negative weight counts for each of
-        the other classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.votes import WeightedVote
-    >>> WeightedVote(np.array([3.0, 2.0, 2.0])).shares([[0], [1], [1]], n_classes=2).round(3)
-    array([[0.429, 0.571]])
-    >>> WeightedVote(np.array([3.0, -1.0])).shares([[0], [0]], n_classes=3)
-    array([[0.6, 0.2, 0.2]])
-    """
+    """A vote, of equal members or weighted."""
 
     reads: ClassVar[Reads] = "votes"
     task: ClassVar[Task] = "classification"
 
     def has_majority(self, said: Any, n_classes: int) -> npt.NDArray[np.bool_]:
-        """Whether one class has more than half of the votes that are cast.
-
-        Parameters
-        ----------
-        said : array of shape (n_members, n_rows)
-            Votes, -1 where a member does not vote.
-        n_classes : int
-            Number of classes.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_rows,)
-            False where the decision is that of a plurality only, or nobody votes.
-        """
+        """Whether one class has more than half of the votes that are cast."""
         votes = self._read(said, n_classes)
         largest = self._decide(votes, n_classes).max(axis=1)
         return np.asarray((largest > 0.5 + _TIED) & (votes >= 0).any(axis=0))
@@ -95,28 +66,7 @@ class WeightedVote(WeightedMembers):
 
 
 def vote_shares(sums: Floats, against: Floats) -> Floats:
-    """Shares of classes in a vote, with equal shares of those that are tied for the first place.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (n_rows, n_classes)
-        Weights of the votes for each class, of positive weight and of negative.
-    against : ndarray of shape (n_rows,)
-        Minus the sum of the negative weights of those who vote: these votes count for each of the
-        other classes.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes)
-        Shares, all the same where there are no votes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.votes import vote_shares
-    >>> vote_shares(np.array([[3.0 - 1.0, 0.0, 0.0]]), np.array([1.0]))
-    array([[0.6, 0.2, 0.2]])
-    """
+    """Shares of classes in a vote, with equal shares of those that are tied for the first place."""
     votes = np.maximum(sums + against[:, None], 0.0)
     shares = divide(votes, row_sums(votes))
     largest = shares.max(axis=1, keepdims=True)
@@ -263,49 +213,12 @@ class Weighted(CombiningRule):
 
 
 def inverse_errors(errors: Floats) -> Floats:
-    """Weights of members that predict numbers: inverse mean squared errors.
-
-    Parameters
-    ----------
-    errors : ndarray of shape (n_members,)
-        Mean squared errors.
-
-    Returns
-    -------
-    ndarray of shape (n_members,)
-        Weights, all positive.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.votes import inverse_errors
-    >>> inverse_errors(np.array([1.0, 2.0]))
-    array([1. , 0.5])
-    """
+    """Weights of members that predict numbers: inverse mean squared errors."""
     if not errors.any():
         return np.ones(len(errors))
     return np.asarray(1.0 / np.maximum(errors, errors.max() * 2.0**-50))
 
 
 def on_grid(values: Floats) -> Floats:
-    """Logarithms rounded to a binary grid, so fine that nothing is lost.
-
-    Parameters
-    ----------
-    values : ndarray
-        Logarithms.
-
-    Returns
-    -------
-    ndarray of the same shape
-        The same to within 1e-12; sums of thousands of them are exact, whatever their order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.combining.votes import on_grid
-    >>> logs = on_grid(np.log(np.arange(1, 1000)))
-    >>> logs.sum() == logs[::-1].sum() == sum(logs.tolist())
-    np.True_
-    """
+    """Logarithms rounded to a binary grid, so fine that nothing is lost."""
     return np.asarray(np.rint(values / _GRID) * _GRID)

@@ -27,13 +27,7 @@ _JAVA = {
 
 @dataclass(frozen=True)
 class ArffColumn:
-    """A column as the header declares it.
-
-    Examples
-    --------
-    >>> declared("@attribute 'the sex' {f, m}")
-    ArffColumn(name='the sex', kind='nominal', levels=('f', 'm'), date_format=None)
-    """
+    """A column as the header declares it."""
 
     name: str
     kind: str
@@ -42,23 +36,7 @@ class ArffColumn:
 
 
 def declared(line: str) -> ArffColumn:
-    """Read the declaration of a column.
-
-    Parameters
-    ----------
-    line : str
-        A line that begins with ``@attribute``.
-
-    Returns
-    -------
-    ArffColumn
-        What it says.
-
-    Examples
-    --------
-    >>> declared("@attribute when date 'yyyy-MM-dd'").date_format
-    '%Y-%m-%d'
-    """
+    """Read the declaration of a column."""
     match = _DECLARATION.match(line)
     if match is None:
         raise UserError(f"it has a declaration that cannot be read: {line[:60]!r}")
@@ -116,31 +94,7 @@ def _cells(line: str) -> list[str | None]:
 
 
 def read_arff(lines: Iterable[str], *, rows: int | None = None, random_state: int = 0) -> Any:
-    """Read an ARFF file.
-
-    Parameters
-    ----------
-    lines : iterable of str
-        Its lines.
-    rows : int, optional
-        Read a random sample of so many rows, in the order of the file.
-    random_state : int, default=0
-        Fixes the sample.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Numbers as floats, nominal columns as categories with their declared levels.
-
-    Examples
-    --------
-    >>> read_arff(["@relation golf", "@attribute humidity numeric", "@attribute play {no, yes}",
-    ...            "@data", "85,no", "{1 yes}", "?,yes"])
-       humidity play
-    0      85.0   no
-    1       0.0  yes
-    2       NaN  yes
-    """
+    """Read an ARFF file."""
     every = iter(lines)
     columns = _header(every)
     kept, n_rows = sample_stream(_rows(every, columns), rows, random_state)

@@ -18,18 +18,7 @@ _VERSION = 1
 
 
 def cache_folder() -> Path:
-    """The folder of fetched data sets.
-
-    Returns
-    -------
-    pathlib.Path
-        ``ORFEON_CACHE``, or ``orfeon`` in the user's folder of caches. It may not exist yet.
-
-    Examples
-    --------
-    >>> cache_folder().name != ""
-    True
-    """
+    """The folder of fetched data sets."""
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named).expanduser()
@@ -49,18 +38,7 @@ def _stem(name: str) -> str:
 
 
 def cached_names() -> list[str]:
-    """Names of the data sets in the cache.
-
-    Returns
-    -------
-    list of str
-        As they were asked for, in alphabetical order.
-
-    Examples
-    --------
-    >>> isinstance(cached_names(), list)
-    True
-    """
+    """Names of the data sets in the cache."""
     folder = cache_folder() / "datasets"
     names = []
     for path in folder.glob("*.json") if folder.is_dir() else ():
@@ -72,55 +50,13 @@ def cached_names() -> list[str]:
 
 
 def cached_file(name: str) -> Path | None:
-    """The file of a data set in the cache.
-
-    Parameters
-    ----------
-    name : str
-        The name that it was asked for by.
-
-    Returns
-    -------
-    pathlib.Path or None
-        None when it is not there.
-
-    Examples
-    --------
-    >>> cached_file("a data set that nobody has") is None
-    True
-    """
+    """The file of a data set in the cache."""
     path = cache_folder() / "datasets" / f"{_stem(name)}.csv.gz"
     return path if path.is_file() else None
 
 
 def write_cached(name: str, frame: Any, facts: dict[str, Any]) -> Path | None:
-    """Keep a data set.
-
-    Parameters
-    ----------
-    name : str
-        The name that it was asked for by.
-    frame : pandas.DataFrame
-        The table.
-    facts : dict
-        What is known of it, as plain values.
-
-    Returns
-    -------
-    pathlib.Path or None
-        The file of the table; None when the folder cannot be written.
-
-    Examples
-    --------
-    >>> import os, pandas
-    >>> from tempfile import TemporaryDirectory
-    >>> from unittest.mock import patch
-    >>> with TemporaryDirectory() as folder, patch.dict(os.environ, {"ORFEON_CACHE": folder}):
-    ...     _ = write_cached("toy", pandas.DataFrame({"u": [0.1], "v": ["a"]}), {"source": "me"})
-    ...     frame, facts = read_cached("toy")
-    >>> frame["u"].tolist(), facts["source"]
-    ([0.1], 'me')
-    """
+    """Keep a data set."""
     folder = cache_folder() / "datasets"
     table, about = (folder / f"{_stem(name)}{ending}" for ending in (".csv.gz", ".json"))
     document = {**facts, "version": _VERSION, "name": name, "columns": _types(frame)}
@@ -156,23 +92,7 @@ def _types(frame: Any) -> list[dict[str, Any]]:
 
 
 def read_cached(name: str) -> tuple[Any, dict[str, Any]] | None:
-    """A data set that was kept.
-
-    Parameters
-    ----------
-    name : str
-        The name that it was asked for by.
-
-    Returns
-    -------
-    tuple of pandas.DataFrame and dict, or None
-        The table and what is known of it; None when it is not there, or is damaged.
-
-    Examples
-    --------
-    >>> read_cached("a data set that nobody has") is None
-    True
-    """
+    """A data set that was kept."""
     import pandas
 
     folder = cache_folder() / "datasets"

@@ -40,37 +40,7 @@ SHARE_OF_MEMORY = 0.5
 def read_delimited(
     source: Source, *, rows: int | None, random_state: int, header: bool | None
 ) -> Any:
-    r"""Read a table of text.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    rows : int or None
-        Read a random sample of so many rows, in the order of the file.
-    random_state : int
-        Fixes the sample.
-    header : bool or None
-        Whether the first line names the columns; None lets the lines decide.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table, with ``attrs["notes"]``.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "golf.csv"
-    ...     _ = path.write_text("outlook,humidity\nsunny,85\nrain,\n")
-    ...     source = Source(path, "golf.csv", "delimited")
-    ...     read_delimited(source, rows=None, random_state=0, header=None)
-      outlook  humidity
-    0   sunny      85.0
-    1    rain       NaN
-    """
+    r"""Read a table of text."""
     dialect = _dialect(source, header)
     try:
         frame = _read(source, dialect, rows, random_state)
@@ -175,25 +145,7 @@ def _pieces(source: Source, dialect: Dialect, **options: Any) -> Iterator[tuple[
 
 
 def without_blanks(piece: Any) -> Any:
-    """A piece whose words have no blanks at their ends (those at the start are never read).
-
-    Parameters
-    ----------
-    piece : pandas.DataFrame
-        As it was parsed; it is changed.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> from orfeon.datasets.delimited import without_blanks
-    >>> without_blanks(pandas.DataFrame({"kind": ["a ", "b"]}))["kind"].tolist()
-    ['a', 'b']
-    """
+    """A piece whose words have no blanks at their ends (those at the start are never read)."""
     for name in piece.columns:
         column = piece[name]
         if _sort(column) == "words" and bool(column.str.endswith((" ", "\t")).any()):
@@ -203,26 +155,7 @@ def without_blanks(piece: Any) -> Any:
 
 
 def with_long_numbers(piece: Any) -> Any:
-    """A piece in which columns are numbers that pandas takes for words, as they exceed 64 bits.
-
-    Parameters
-    ----------
-    piece : pandas.DataFrame
-        As it was parsed; it is changed.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same. Whole numbers are Python's, exact at any length; what exceeds them is infinite.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> from orfeon.datasets.delimited import with_long_numbers
-    >>> piece = pandas.DataFrame({"id": ["9223372036854775808", "-1", "NA"]})
-    >>> with_long_numbers(piece)["id"].tolist()
-    [9223372036854775808, -1, nan]
-    """
+    """A piece in which columns are numbers that pandas takes for words, as they exceed 64 bits."""
     for name in piece.columns:
         column = piece[name]
         if _sort(column) != "words" or not column.str.contains(_LONG).any():

@@ -22,32 +22,7 @@ _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Dialect:
-    r"""How a table is written.
-
-    Parameters
-    ----------
-    encoding : str
-        How letters are written.
-    delimiter : str
-        What parts the cells: a character, or ``\s+`` for blanks.
-    decimal : str
-        The decimal sign.
-    n_skipped : int
-        Records before the data: header, comments.
-    names : tuple of str
-        Names of the columns.
-    bytes_per_row : float
-        Mean length of a record.
-    notes : tuple of str
-        What a user should know.
-    twice : dict of str to list of str
-        Names that occur more than once, and what their later columns are called now.
-
-    Examples
-    --------
-    >>> dialect_of("u;v\n1,5;a\n2,5;b\n", "utf-8").decimal
-    ','
-    """
+    r"""How a table is written."""
 
     encoding: str
     delimiter: str
@@ -60,25 +35,7 @@ class Dialect:
 
 
 def encoding_of(head: bytes, *, cut: bool = False) -> str:
-    """How letters are written, as far as the first bytes tell.
-
-    Parameters
-    ----------
-    head : bytes
-        The first bytes of a file.
-    cut : bool, default=False
-        Whether more follow, so that the last letter may not be whole.
-
-    Returns
-    -------
-    str
-        An encoding.
-
-    Examples
-    --------
-    >>> encoding_of("é".encode("utf-8")), encoding_of("é".encode("latin-1"))
-    ('utf-8', 'cp1252')
-    """
+    """How letters are written, as far as the first bytes tell."""
     if head.startswith(b"\xef\xbb\xbf"):
         return "utf-8-sig"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -91,23 +48,7 @@ def encoding_of(head: bytes, *, cut: bool = False) -> str:
 
 
 def fallback_encoding(head: bytes) -> str:
-    r"""The encoding of text that is not UTF-8.
-
-    Parameters
-    ----------
-    head : bytes
-        Some of the text.
-
-    Returns
-    -------
-    str
-        That of Windows where it can be, otherwise Latin-1, which reads anything.
-
-    Examples
-    --------
-    >>> fallback_encoding(b"\x81")
-    'latin-1'
-    """
+    r"""The encoding of text that is not UTF-8."""
     try:
         head.decode("cp1252")
     except UnicodeDecodeError:
@@ -116,28 +57,7 @@ def fallback_encoding(head: bytes) -> str:
 
 
 def dialect_of(text: str, encoding: str, *, header: bool | None = None) -> Dialect:
-    r"""Find out how a table is written.
-
-    Parameters
-    ----------
-    text : str
-        The first lines of a file, whole ones.
-    encoding : str
-        How its letters are written.
-    header : bool, optional
-        Whether the first line names the columns; by default the lines decide.
-
-    Returns
-    -------
-    Dialect
-        How it is written.
-
-    Examples
-    --------
-    >>> dialect = dialect_of("outlook\thumidity\nsunny\t85\n", "utf-8")
-    >>> dialect.delimiter, dialect.names
-    ('\t', ('outlook', 'humidity'))
-    """
+    r"""Find out how a table is written."""
     declared = re.match(r"sep=(.)\r?\n", text)
     delimiter = declared.group(1) if declared else _delimiter(text)
     every = records(text, delimiter)
@@ -175,25 +95,7 @@ def dialect_of(text: str, encoding: str, *, header: bool | None = None) -> Diale
 
 
 def records(text: str, delimiter: str) -> list[list[str]]:
-    r"""The cells of some lines.
-
-    Parameters
-    ----------
-    text : str
-        The lines.
-    delimiter : str
-        What parts the cells.
-
-    Returns
-    -------
-    list of list of str
-        The cells, without blanks around them; an empty list for an empty line.
-
-    Examples
-    --------
-    >>> records('a, "b, c"\n\nd,e\n', ",")
-    [['a', 'b, c'], [], ['d', 'e']]
-    """
+    r"""The cells of some lines."""
     if delimiter == BLANKS:
         return [line.split() for line in text.splitlines()]
     lines = text.splitlines(keepends=True)

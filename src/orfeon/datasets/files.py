@@ -127,24 +127,7 @@ def _read_arrays(source: Source, rows: int | None, random_state: int) -> Any:
 
 
 def names_from_one(n_columns: int) -> list[str]:
-    """Names for the columns of arrays, as the published problems count them.
-
-    Parameters
-    ----------
-    n_columns : int
-        How many columns there are.
-
-    Returns
-    -------
-    list of str
-        x1, x2... in names of equal lengths.
-
-    Examples
-    --------
-    >>> from orfeon.datasets.files import names_from_one
-    >>> names_from_one(21)[:2]
-    ['x01', 'x02']
-    """
+    """Names for the columns of arrays, as the published problems count them."""
     # Not the x0, x1... of attributes without names: the papers that define the problems count
     # from 1, and models saved from these tables ask for columns of these names.
     width = len(str(n_columns))

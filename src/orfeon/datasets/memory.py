@@ -10,38 +10,14 @@ from pathlib import Path
 
 
 def available_memory() -> int | None:
-    """Bytes of memory that can still be used.
-
-    Returns
-    -------
-    int or None
-        None where the system does not say.
-
-    Examples
-    --------
-    >>> found = available_memory()
-    >>> found is None or found > 2**20
-    True
-    """
+    """Bytes of memory that can still be used."""
     limits = [_of_the_machine(), _of_the_container()]
     known = [limit for limit in limits if limit is not None]
     return min(known, default=None)
 
 
 def peak_memory() -> int | None:
-    """Bytes of memory that this process has used at most.
-
-    Returns
-    -------
-    int or None
-        None where the system does not say.
-
-    Examples
-    --------
-    >>> found = peak_memory()
-    >>> found is None or found > 2**20
-    True
-    """
+    """Bytes of memory that this process has used at most."""
     try:
         import resource
     except ImportError:  # Windows
@@ -79,10 +55,6 @@ def give_back() -> None:
     """Give memory that is free again back to the system, where that can be asked for.
 
     Reading a large file piece by piece leaves many small gaps: a third of the memory in use.
-
-    Examples
-    --------
-    >>> give_back()
     """
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):  # a C library other than that of GNU
@@ -90,23 +62,7 @@ def give_back() -> None:
 
 
 def readable_size(n_bytes: float) -> str:
-    """A number of bytes, in words.
-
-    Parameters
-    ----------
-    n_bytes : float
-        The number.
-
-    Returns
-    -------
-    str
-        With its unit.
-
-    Examples
-    --------
-    >>> readable_size(1_500_000_000), readable_size(2_000)
-    ('1.5 GB', '2 kB')
-    """
+    """A number of bytes, in words."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if n_bytes >= scale:
             number = n_bytes / scale

@@ -270,24 +270,7 @@ def _from_folder(
 
 
 def target_of(frame: Any) -> str:
-    """The column that is most likely the target of a named data set.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The table.
-
-    Returns
-    -------
-    str
-        ``class`` or ``target`` if there is such a column, otherwise the last one.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> target_of(pandas.DataFrame({"class": [1], "u": [2]}))
-    'class'
-    """
+    """The column that is most likely the target of a named data set."""
     by_name = {str(column).casefold(): str(column) for column in frame.columns}
     return next((by_name[t] for t in _TARGETS if t in by_name), str(frame.columns[-1]))
 

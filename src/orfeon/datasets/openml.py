@@ -16,39 +16,11 @@ PATIENCE = 30.0
 
 
 class OfflineError(UserError):
-    """OpenML cannot be reached.
-
-    Examples
-    --------
-    >>> raise OfflineError("OpenML cannot be reached.")
-    Traceback (most recent call last):
-    ...
-    orfeon.datasets.openml.OfflineError: OpenML cannot be reached.
-    """
+    """OpenML cannot be reached."""
 
 
 def fetch(name: str) -> tuple[Any, dict[str, Any]]:
-    """Fetch a data set from OpenML.
-
-    Parameters
-    ----------
-    name : str
-        A name, ``name:version``, or the number of a data set.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        The table with the target.
-    facts : dict
-        Its target, description and source.
-
-    Examples
-    --------
-    >>> fetch("iris:first")
-    Traceback (most recent call last):
-    ...
-    orfeon.errors.UserError: 'iris:first': what follows the colon is the version, a whole number.
-    """
+    """Fetch a data set from OpenML."""
     from sklearn.datasets import fetch_openml
 
     question = _question(name)

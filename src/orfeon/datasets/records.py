@@ -11,44 +11,13 @@ LONGEST_RECORD = 10_000_000
 
 
 class UnclosedQuoteError(ValueError):
-    """A quote is opened and never closed.
-
-    Examples
-    --------
-    >>> raise UnclosedQuoteError("record 7 of the piece")
-    Traceback (most recent call last):
-    ...
-    orfeon.datasets.records.UnclosedQuoteError: record 7 of the piece
-    """
+    """A quote is opened and never closed."""
 
 
 def record_pieces(
     text: TextIO, delimiter: str, n_skipped: int, n_letters: int
 ) -> Iterator[list[str]]:
-    r"""Records of a text, in pieces; a record goes on while a quote is open.
-
-    Parameters
-    ----------
-    text : text file
-        The text.
-    delimiter : str
-        What parts the cells.
-    n_skipped : int
-        Records to pass over at the start, empty lines among them.
-    n_letters : int
-        About so many letters are read at a time.
-
-    Yields
-    ------
-    list of str
-        Records with their line ends; never empty ones.
-
-    Examples
-    --------
-    >>> from io import StringIO
-    >>> list(record_pieces(StringIO('u,v\n1,"a\nb"\n\n2,c\n'), ",", 1, 1000))
-    [['1,"a\nb"\n', '2,c\n']]
-    """
+    r"""Records of a text, in pieces; a record goes on while a quote is open."""
     opening = _opening(delimiter)
     left, begun = n_skipped, ""
     while lines := text.readlines(n_letters):

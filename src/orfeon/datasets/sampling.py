@@ -14,29 +14,7 @@ Row = TypeVar("Row")
 def sample_stream(
     rows: Iterable[Row], size: int | None, random_state: int
 ) -> tuple[list[Row], int]:
-    """A random sample of rows, of which no more are held than it has.
-
-    Parameters
-    ----------
-    rows : iterable
-        The rows.
-    size : int or None
-        Number of rows of the sample; None takes all.
-    random_state : int
-        Fixes the sample.
-
-    Returns
-    -------
-    sample : list
-        Rows, in the order in which they came.
-    n_rows : int
-        How many came.
-
-    Examples
-    --------
-    >>> sample_stream(range(100), 3, random_state=0)[1]
-    100
-    """
+    """A random sample of rows, of which no more are held than it has."""
     if size is None:
         every = list(rows)
         return every, len(every)

@@ -63,26 +63,7 @@ _STRANGERS = {
 
 @dataclass(frozen=True)
 class Source:
-    """A file to be read.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        Where it is.
-    name : str
-        What to call it in messages.
-    format : {"delimited", "parquet", "arff", "npz"}
-        What is inside.
-    packing : {"none", "gzip", "bzip2", "xz", "zip"}
-        How it is packed.
-    member : str, optional
-        The file inside an archive.
-
-    Examples
-    --------
-    >>> Source(Path("a.csv"), "a.csv", "delimited").packing
-    'none'
-    """
+    """A file to be read."""
 
     path: Path
     name: str
@@ -121,26 +102,7 @@ def _unpacked(file: IO[bytes], packing: Packing, member: str | None) -> Iterator
 
 @contextmanager
 def open_source(path: str | os.PathLike[str]) -> Iterator[Source]:
-    """Find a file and what is in it.
-
-    Parameters
-    ----------
-    path : path
-        The file; ``-`` is the standard input.
-
-    Yields
-    ------
-    Source
-        The file.
-
-    Examples
-    --------
-    >>> with open_source("no/such/file.csv") as source:
-    ...     pass
-    Traceback (most recent call last):
-    ...
-    orfeon.errors.UserError: There is no folder no/such.
-    """
+    """Find a file and what is in it."""
     text = os.fspath(path)
     if text == "-":
         with tempfile.TemporaryDirectory() as folder:
@@ -193,21 +155,6 @@ def means_a_file(text: str) -> bool:
     """Whether what a user named is a file, there or not, rather than a data set.
 
     A folder is none, unless it holds data files: a study of a data set leaves one of its name.
-
-    Parameters
-    ----------
-    text : str
-        What was given.
-
-    Returns
-    -------
-    bool
-        Whether it is an address, a path, has the ending of a data file, or is there.
-
-    Examples
-    --------
-    >>> means_a_file("wine.csv"), means_a_file("data/wine"), means_a_file("waveform")
-    (True, True, False)
     """
     if text == "-" or is_data_name(text) or any(mark in text for mark in {"/", "\\", os.sep}):
         return True
@@ -216,23 +163,7 @@ def means_a_file(text: str) -> bool:
 
 
 def is_data_name(name: str) -> bool:
-    """Whether a file's name says that it holds data.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-
-    Returns
-    -------
-    bool
-        Whether its ending is one that can be read.
-
-    Examples
-    --------
-    >>> is_data_name("wine.csv.gz"), is_data_name("notes.md")
-    (True, False)
-    """
+    """Whether a file's name says that it holds data."""
     lower = name.lower()
     for packed in (".gz", ".bz2", ".xz", ".zip"):
         lower = lower.removesuffix(packed)
@@ -240,29 +171,7 @@ def is_data_name(name: str) -> bool:
 
 
 def identify(path: Path, name: str) -> Source:
-    """Find out what is in a file, by its first bytes rather than its name.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A file that exists.
-    name : str
-        What to call it.
-
-    Returns
-    -------
-    Source
-        The file.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "named.csv"
-    ...     _ = path.write_bytes(b"PAR1 and more")
-    ...     identify(path, "named.csv").format
-    'parquet'
-    """
+    """Find out what is in a file, by its first bytes rather than its name."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)
@@ -343,49 +252,14 @@ def _is_binary(head: bytes) -> bool:
 
 
 def sentence(error: BaseException) -> str:
-    """What an error says, to be put into a sentence.
-
-    Parameters
-    ----------
-    error : BaseException
-        The error of a library.
-
-    Returns
-    -------
-    str
-        Its first line without the final stop.
-
-    Examples
-    --------
-    >>> sentence(ValueError("Not a file."))
-    'Not a file'
-    """
+    """What an error says, to be put into a sentence."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0].rstrip(". ")
 
 
 @contextmanager
 def text_of(stream: IO[bytes], encoding: str) -> Iterator[io.TextIOWrapper]:
-    """The text of a stream of bytes, which is left open.
-
-    Parameters
-    ----------
-    stream : binary file
-        The bytes.
-    encoding : str
-        How letters are written.
-
-    Yields
-    ------
-    io.TextIOWrapper
-        The text, line ends as they are.
-
-    Examples
-    --------
-    >>> with text_of(io.BytesIO(b"a,b"), "utf-8") as text:
-    ...     text.read()
-    'a,b'
-    """
+    """The text of a stream of bytes, which is left open."""
     text = io.TextIOWrapper(stream, encoding=encoding, newline="")
     try:
         yield text

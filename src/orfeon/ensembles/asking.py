@@ -42,25 +42,5 @@ class VotesMixin(AskedMixin):
 
 
 def slice_rows(X: Any, first: int, last: int) -> Any:
-    """Rows that follow each other.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
-        Rows.
-    first, last : int
-        The first of them, and the one after the last.
-
-    Returns
-    -------
-    array, sparse matrix or data frame
-        These rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.asking import slice_rows
-    >>> slice_rows(np.array([[1], [2], [3]]), 1, 3).tolist()
-    [[2], [3]]
-    """
+    """Rows that follow each other."""
     return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]

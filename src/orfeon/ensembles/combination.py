@@ -259,27 +259,7 @@ class CombinesMixin(AskedMixin):
 
 
 def seen_with_copies(seen: npt.NDArray[np.bool_], group: Integers) -> npt.NDArray[np.bool_]:
-    """Whether members saw rows or any copy of them.
-
-    Parameters
-    ----------
-    seen : ndarray of bool of shape (n_members, n_rows)
-        Which rows each member saw.
-    group : ndarray of shape (n_rows,)
-        A number for each row from 0 on, with none left out, which its copies share.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_members, n_rows)
-        The same for all copies.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.combination import seen_with_copies
-    >>> seen_with_copies(np.array([[True, False, False]]), np.array([1, 0, 1]))
-    array([[ True, False,  True]])
-    """
+    """Whether members saw rows or any copy of them."""
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     return np.asarray(np.logical_or.reduceat(seen[:, order], starts, axis=1)[:, group])
@@ -288,29 +268,7 @@ def seen_with_copies(seen: npt.NDArray[np.bool_], group: Integers) -> npt.NDArra
 def only_left_out(
     said: npt.NDArray[Any], out: npt.NDArray[np.bool_], n_classes: int
 ) -> npt.NDArray[Any]:
-    """Answers on examples that members did not see; the others are absent.
-
-    Parameters
-    ----------
-    said : ndarray of shape (n_members, n_rows) or (n_members, n_rows, n_classes)
-        Votes or supports, or predictions in regression.
-    out : ndarray of bool of shape (n_members, n_rows)
-        Which rows each member did not see.
-    n_classes : int
-        Number of classes, 0 in regression.
-
-    Returns
-    -------
-    ndarray
-        Votes with -1, or numbers with NaN, where a member saw the row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.combination import only_left_out
-    >>> only_left_out(np.array([[2, 1]]), np.array([[True, False]]), 3)
-    array([[ 2, -1]])
-    """
+    """Answers on examples that members did not see; the others are absent."""
     if n_classes and said.ndim == 2:
         return np.where(out, said, -1)
     return np.where(out if said.ndim == 2 else out[:, :, None], said, np.nan)

@@ -13,23 +13,7 @@ from orfeon.ensembles.dask_parts import in_rows, rows_of_part
 
 
 def ask_lazily(ensemble: Any, X: Any, method: str) -> Any:
-    """What a method of a fitted ensemble gives for the rows of a Dask collection.
-
-    Parameters
-    ----------
-    ensemble : ensemble
-        Fitted.
-    X : dask array, data frame or bag
-        Rows.
-    method : str
-        "predict", "predict_proba" or "predict_log_proba".
-
-    Returns
-    -------
-    dask array, series, data frame or bag
-        Of the kind of ``X``, not computed yet. A data frame of shares has the classes as its
-        columns; its index, and that of a series, is that of ``X``.
-    """
+    """What a method of a fitted ensemble gives for the rows of a Dask collection."""
     dask = importlib.import_module("dask")
     model = copy(ensemble)
     model.n_jobs = None

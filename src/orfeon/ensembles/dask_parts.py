@@ -15,47 +15,14 @@ import numpy as np
 
 
 def is_dask(data: Any) -> bool:
-    """Whether data are a Dask collection: an array, a data frame, a bag.
-
-    Parameters
-    ----------
-    data : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        False without Dask.
-
-    Examples
-    --------
-    >>> from orfeon.ensembles.dask_parts import is_dask
-    >>> is_dask([[1.0, 2.0]])
-    False
-    """
+    """Whether data are a Dask collection: an array, a data frame, a bag."""
     base = sys.modules.get("dask.base")  # whoever has a collection has imported Dask
     return base is not None and bool(base.is_dask_collection(data))
 
 
 @dataclass(frozen=True)
 class Part:
-    """The examples of one partition, not computed yet.
-
-    Parameters
-    ----------
-    number : int
-        Which partition.
-    X, y : dask.delayed.Delayed
-        Rows and targets.
-    sample_weight : dask.delayed.Delayed or None
-        Weights.
-
-    Examples
-    --------
-    >>> from orfeon.ensembles.dask_parts import Part
-    >>> Part(3, X=None, y=None, sample_weight=None).number
-    3
-    """
+    """The examples of one partition, not computed yet."""
 
     number: int
     X: Any
@@ -64,28 +31,7 @@ class Part:
 
 
 def read_parts(X: Any, y: Any, sample_weight: Any = None) -> list[Part]:
-    """Cut collections into the parts that they come in.
-
-    Parameters
-    ----------
-    X : dask array of shape (n_rows, n_attributes), dask data frame or bag of rows
-        The examples.
-    y : dask array, series or bag
-        Their targets, in partitions of the same rows.
-    sample_weight : dask array, series or bag, optional
-        Their weights, likewise.
-
-    Returns
-    -------
-    list of Part
-        One for each partition of X.
-
-    Examples
-    --------
-    >>> import dask.array as da  # doctest: +SKIP
-    >>> len(read_parts(da.ones((6, 2), chunks=(2, 2)), da.ones(6, chunks=3)))  # doctest: +SKIP
-    3
-    """
+    """Cut collections into the parts that they come in."""
     rows = in_rows(X)
     blocks = _blocks(rows, "X")
     targets = _aligned(y, rows, len(blocks), "y")
@@ -97,18 +43,7 @@ def read_parts(X: Any, y: Any, sample_weight: Any = None) -> list[Part]:
 
 
 def in_rows(X: Any) -> Any:
-    """The same collection, cut between rows only.
-
-    Parameters
-    ----------
-    X : dask collection
-        Rows.
-
-    Returns
-    -------
-    dask collection
-        Arrays have all columns in each block.
-    """
+    """The same collection, cut between rows only."""
     if not _is_array(X):
         return X
     if X.ndim != 2:
@@ -117,24 +52,7 @@ def in_rows(X: Any) -> Any:
 
 
 def rows_of_part(part: Any) -> Any:
-    """The rows of a part as estimators take them.
-
-    Parameters
-    ----------
-    part : array, data frame, or list of rows
-        As Dask computed it; rows of a bag are sequences of values, or mappings from names.
-
-    Returns
-    -------
-    array, data frame or list
-        The same rows.
-
-    Examples
-    --------
-    >>> from orfeon.ensembles.dask_parts import rows_of_part
-    >>> rows_of_part(iter([(1.0, "a"), (2.0, "b")]))
-    [[1.0, 'a'], [2.0, 'b']]
-    """
+    """The rows of a part as estimators take them."""
     if hasattr(part, "shape"):
         return part
     rows = list(part)
@@ -144,24 +62,7 @@ def rows_of_part(part: Any) -> Any:
 
 
 def values_of_part(part: Any) -> Any:
-    """Targets or weights of a part, in an array.
-
-    Parameters
-    ----------
-    part : array, series or list
-        As Dask computed it.
-
-    Returns
-    -------
-    array or series
-        The same values.
-
-    Examples
-    --------
-    >>> from orfeon.ensembles.dask_parts import values_of_part
-    >>> values_of_part(iter([1.0, 2.0]))
-    array([1., 2.])
-    """
+    """Targets or weights of a part, in an array."""
     return part if hasattr(part, "shape") else np.asarray(list(part))
 
 

@@ -24,27 +24,7 @@ from orfeon.tabular import check_length
 
 @dataclass(frozen=True)
 class Look:
-    """What a first look at a part tells.
-
-    Parameters
-    ----------
-    n_rows : int
-        Its rows of positive weight.
-    n_attributes : int
-        Its attributes.
-    names : ndarray or None
-        Their names, where all are strings.
-    schema : Schema or None
-        What they are; None where the base learner reads them itself.
-    classes : ndarray or None
-        Classes that occur; None in regression.
-
-    Examples
-    --------
-    >>> from orfeon.ensembles.dask_training import Look
-    >>> Look(0, 0, None, None, None).n_rows
-    0
-    """
+    """What a first look at a part tells."""
 
     n_rows: int
     n_attributes: int
@@ -57,20 +37,7 @@ NOTHING = Look(0, 0, None, None, None)
 
 
 def look_at_parts(ensemble: Any, parts: Sequence[Part]) -> list[Look]:
-    """Look at all parts, each where it is.
-
-    Parameters
-    ----------
-    ensemble : ensemble
-        Which is to be trained; its base learner is there already.
-    parts : sequence of Part
-        The parts.
-
-    Returns
-    -------
-    list of Look
-        What they tell, in order. All say the same of which attributes are categorical.
-    """
+    """Look at all parts, each where it is."""
     looks = _on_parts(_look, ensemble, parts, [()] * len(parts))
     schemas = [look.schema for look in looks if look.schema is not None]
     masks = np.array([schema.is_categorical for schema in schemas])
@@ -83,29 +50,7 @@ def look_at_parts(ensemble: Any, parts: Sequence[Part]) -> list[Look]:
 
 
 def agree(looks: Sequence[Look]) -> Look:
-    """What the parts are together.
-
-    Parameters
-    ----------
-    looks : sequence of Look
-        What each part tells.
-
-    Returns
-    -------
-    Look
-        All rows, all categories and all classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import Schema
-    >>> from orfeon.ensembles.dask_training import Look, agree
-    >>> red = Look(3, 1, None, Schema((("red",),)), np.array([0]))
-    >>> blue = Look(2, 1, None, Schema((("blue",),)), np.array([1]))
-    >>> both = agree([red, blue])
-    >>> both.n_rows, both.schema.categories, both.classes
-    (5, (('blue', 'red'),), array([0, 1]))
-    """
+    """What the parts are together."""
     told = [look for look in looks if look.n_rows]
     if not told:
         raise ValueError("X has no rows that count: all partitions are empty or of weight zero.")
@@ -130,22 +75,7 @@ def agree(looks: Sequence[Look]) -> Look:
 
 
 def train_parts(ensemble: Any, parts: Sequence[Part], firsts: Sequence[int]) -> list[Any]:
-    """Train the members of all parts, each where it is.
-
-    Parameters
-    ----------
-    ensemble : ensemble
-        Which knows attributes and classes.
-    parts : sequence of Part
-        Those that have rows.
-    firsts : sequence of int
-        Number of the first member of each.
-
-    Returns
-    -------
-    list of members
-        Those of each part, in order.
-    """
+    """Train the members of all parts, each where it is."""
     return _on_parts(_train, ensemble, parts, [(first,) for first in firsts])
 
 

@@ -222,33 +222,7 @@ _TEXTS = {
 def documented(
     own: Mapping[str, str] | None = None, /, **defaults: str
 ) -> Callable[[ClassT], ClassT]:
-    """Fill the shared texts into the docstring of a class.
-
-    Parameters
-    ----------
-    own : mapping of str to str, optional
-        Texts that a family of classes has besides, or in place of some of these, by name; they may
-        have lines ``<name>`` too.
-    **defaults : str
-        The default that a text mentions, by the name of the text.
-
-    Returns
-    -------
-    callable
-        A decorator. A line ``<name>`` in the docstring becomes the text of that name.
-
-    Examples
-    --------
-    >>> from orfeon.ensembles.documentation import documented
-    >>> @documented(n_estimators="100")
-    ... class Bag:
-    ...     '''Title.
-    ...
-    ...     <n_estimators>
-    ...     '''
-    >>> print(Bag.__doc__.splitlines()[2].strip())
-    n_estimators : int, default=100
-    """
+    """Fill the shared texts into the docstring of a class."""
     of_family = {} if own is None else own
     # These stand first, as they may have lines of the others, and take the place of any of them.
     every = {**of_family, **_TEXTS, **of_family}

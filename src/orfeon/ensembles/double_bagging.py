@@ -35,32 +35,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def discriminants(X: Floats, y: npt.NDArray[np.integer[Any]]) -> Floats:
-    """Coefficients of the linear discriminant variables of some examples.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_attributes)
-        Numbers; rows with missing values are left out.
-    y : ndarray of shape (n_rows,)
-        Class codes.
-
-    Returns
-    -------
-    ndarray of shape (n_attributes, n_variables)
-        At most one variable less than there are classes; none when the examples do not tell the
-        classes apart, or are too few to tell.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.double_bagging import discriminants
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], 50)
-    >>> X = rng.normal(size=(100, 2)) + 3 * y[:, None] * [1, 0]
-    >>> a, b = discriminants(X, y)[:, 0]
-    >>> bool(abs(a) > 5 * abs(b))
-    True
-    """
+    """Coefficients of the linear discriminant variables of some examples."""
     complete = ~np.isnan(X).any(axis=1)
     X, y = X[complete], y[complete]
     none = np.zeros((X.shape[1], 0))
@@ -80,20 +55,7 @@ def discriminants(X: Floats, y: npt.NDArray[np.integer[Any]]) -> Floats:
 
 
 def combine(X: Floats, coefficients: Floats) -> Floats:
-    """Values of linear combinations, added up in the order in which a tree does it.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_attributes)
-        Numbers.
-    coefficients : ndarray of shape (n_attributes, n_variables)
-        Coefficients.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_variables)
-        Values; NaN where an attribute is missing.
-    """
+    """Values of linear combinations, added up in the order in which a tree does it."""
     values = np.zeros((len(X), coefficients.shape[1]))
     for x, row in zip(X.T, coefficients, strict=True):
         values += x[:, None] * row
@@ -103,24 +65,7 @@ def combine(X: Floats, coefficients: Floats) -> Floats:
 def as_projections(
     forest: Forest, coefficients: Floats, attributes: npt.NDArray[np.int64], schema: Schema
 ) -> Forest:
-    """A tree over attributes and discriminant variables as one over the attributes alone.
-
-    Parameters
-    ----------
-    forest : Forest
-        Grown on the attributes of the schema and then the variables.
-    coefficients : ndarray of shape (n_combined, n_variables)
-        The variables.
-    attributes : ndarray of shape (n_combined,)
-        The attributes that they combine.
-    schema : Schema
-        The attributes.
-
-    Returns
-    -------
-    Forest
-        The same tests, those on variables as linear combinations.
-    """
+    """A tree over attributes and discriminant variables as one over the attributes alone."""
     n_attributes, (n_combined, n_variables) = schema.n_attributes, coefficients.shape
     nodes = forest.nodes.copy()
     is_variable = (forest.n_children > 0) & (nodes["attribute"] >= n_attributes)

@@ -26,29 +26,7 @@ from orfeon.warning import warn_user
 
 
 def flip_probabilities(class_shares: Floats, flip_rate: float) -> Floats:
-    """Probability that a label of class i becomes one of class j.
-
-    Parameters
-    ----------
-    class_shares : ndarray of shape (n_classes,)
-        Shares P of the classes.
-    flip_rate : float
-        Expected fraction p of the labels that change.
-
-    Returns
-    -------
-    ndarray of shape (n_classes, n_classes)
-        Row i, column j: ``w P_j`` with ``w = p / (1 - sum P^2)``, on the diagonal what is left.
-        The shares are its stationary distribution. Negative entries mean that p is too large.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.flipping import flip_probabilities
-    >>> flip_probabilities(np.array([0.75, 0.25]), 0.2).round(3)
-    array([[0.867, 0.133],
-           [0.4  , 0.6  ]])
-    """
+    """Probability that a label of class i becomes one of class j."""
     room = 1.0 - float(class_shares @ class_shares)
     w = flip_rate / max(room, np.finfo(np.float64).tiny)  # 0 when one class has all the weight
     probabilities = np.tile(w * class_shares, (len(class_shares), 1))
@@ -59,30 +37,7 @@ def flip_probabilities(class_shares: Floats, flip_rate: float) -> Floats:
 def flip_labels(
     labels: npt.NDArray[np.integer[Any]], probabilities: Floats, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Draw each label anew from the probabilities of its class.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Class codes.
-    probabilities : ndarray of shape (n_classes, n_classes)
-        Row i: what becomes of a label of class i.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Class codes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.flipping import flip_labels
-    >>> flip_labels(np.array([0, 0, 1, 1]), np.array([[0.0, 1.0], [0.0, 1.0]]),
-    ...             np.random.default_rng(0))
-    array([1, 1, 1, 1])
-    """
+    """Draw each label anew from the probabilities of its class."""
     cumulative = np.cumsum(probabilities, axis=1)[labels]
     place = rng.random(len(labels))
     drawn = (place[:, None] >= cumulative).sum(axis=1)

@@ -27,18 +27,7 @@ _BLOCK = 32
 
 @dataclass(frozen=True)
 class OutOfBag:
-    """What members say of the examples they did not see.
-
-    Parameters
-    ----------
-    votes : ndarray of shape (n_members, n_given) or None
-        Class codes, -1 where the member saw the example; None in regression.
-    outputs : ndarray of shape (n_given, n_outputs)
-        Mean class supports, vote shares or predictions; NaN for examples never left out.
-    error_curve : ndarray of shape (n_members,)
-        Error of the first 1, 2, ... members: over the examples that at least one of them left out,
-        weighted. The mean squared error in regression.
-    """
+    """What members say of the examples they did not see."""
 
     votes: npt.NDArray[np.int32] | None
     outputs: Floats
@@ -51,31 +40,7 @@ class OutOfBag:
 
 
 def left_out(seen: Mask, examples: Examples) -> tuple[Mask, npt.NDArray[np.int64]]:
-    """Which rows each member left out, all copies of them.
-
-    Parameters
-    ----------
-    seen : ndarray of bool of shape (n_members, n_examples)
-        Which examples each member saw.
-    examples : Examples
-        The examples, and the rows they are.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_members, n_rows)
-        Over the rows of positive weight.
-    ndarray of shape (n_rows,)
-        One example of each of these rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.out_of_bag import left_out
-    >>> from orfeon.ensembles.perturbation import Examples
-    >>> examples = Examples(np.zeros(3, int), np.ones(3), 1, 1, rows=np.array([4, 4, 7]), n_given=9)
-    >>> left_out(np.array([[False, True, False]]), examples)
-    (array([[False,  True]]), array([0, 2]))
-    """
+    """Which rows each member left out, all copies of them."""
     _, one, row = np.unique(examples.rows, return_index=True, return_inverse=True)
     out = np.ones((len(seen), len(one)), dtype=bool)
     for member, units in zip(out, seen, strict=True):
@@ -86,28 +51,7 @@ def left_out(seen: Mask, examples: Examples) -> tuple[Mask, npt.NDArray[np.int64
 def out_of_bag_classes(
     members: Any, X: Any, y: npt.NDArray[Any], weights: Floats, out: Mask, soft: bool
 ) -> OutOfBag:
-    """Out-of-bag votes and error of a classifier.
-
-    Parameters
-    ----------
-    members : Members
-        The members.
-    X : array of shape (n_rows, n_attributes)
-        The rows that take part, as the members take them.
-    y : ndarray of shape (n_rows,)
-        Their class codes.
-    weights : ndarray of shape (n_rows,)
-        Their weights.
-    out : ndarray of bool of shape (n_members, n_rows)
-        Which of them each member left out.
-    soft : bool
-        Whether supports are averaged; votes are counted otherwise.
-
-    Returns
-    -------
-    OutOfBag
-        Over these rows.
-    """
+    """Out-of-bag votes and error of a classifier."""
     n_members, n_rows = out.shape
     n_classes = members.n_classes
     votes = np.full((n_members, n_rows), -1, np.int32)
@@ -134,20 +78,7 @@ def out_of_bag_classes(
 
 
 def out_of_bag_predictions(members: Any, X: Any, y: Floats, weights: Floats, out: Mask) -> OutOfBag:
-    """Out-of-bag predictions and squared error of a regressor.
-
-    Parameters
-    ----------
-    members, X, weights, out
-        As for :func:`out_of_bag_classes`.
-    y : ndarray of shape (n_rows,)
-        Targets.
-
-    Returns
-    -------
-    OutOfBag
-        Over these rows.
-    """
+    """Out-of-bag predictions and squared error of a regressor."""
     n_members, n_rows = out.shape
     sums, asked = np.zeros(n_rows), np.zeros(n_rows, np.int64)
     curve = np.full(n_members, np.nan)
@@ -174,25 +105,7 @@ def out_of_bag_by_rule(
     fold: npt.NDArray[np.int64],
     learning_weights: Floats,
 ) -> OutOfBag:
-    """Out-of-bag answers combined by a rule, and the error of that.
-
-    Parameters
-    ----------
-    members, X, y, weights, out
-        As for :func:`out_of_bag_classes`; targets in regression.
-    rule : CombiningRule
-        The rule. One that learns decides on each fold by what it learnt from the others: its error
-        is not that of examples it has learnt from.
-    fold : ndarray of shape (n_rows,)
-        Fold of each row.
-    learning_weights : ndarray of shape (n_rows,)
-        Weights of the rows when the rule learns; ``weights`` are those of their errors.
-
-    Returns
-    -------
-    OutOfBag
-        Over these rows.
-    """
+    """Out-of-bag answers combined by a rule, and the error of that."""
     n_classes = members.n_classes
     votes = only_left_out(members.votes(X), out, n_classes) if n_classes else None
     said = votes

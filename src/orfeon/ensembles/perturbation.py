@@ -22,27 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Examples:
-    """The training examples as the methods see them.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Class codes or targets.
-    weights : ndarray of shape (n_rows,)
-        Weights, those of the classes among them; ones unless they are fractional.
-    n_classes : int
-        Number of classes, 0 in regression.
-    n_attributes : int
-        Number of attributes.
-    rows : ndarray of shape (n_rows,), optional
-        Which of the rows given each is; copies of one row share a number.
-    n_given : int, optional
-        How many rows were given, those of weight 0 among them.
-    sample_weights : ndarray of shape (n_rows,), optional
-        The weights without those of the classes; errors are weighted by these.
-    digest : object, optional
-        The same for the same examples, and hardly for others.
-    """
+    """The training examples as the methods see them."""
 
     labels: npt.NDArray[Any]
     weights: Floats
@@ -75,19 +55,7 @@ class Examples:
 
 @dataclass(frozen=True)
 class Perturbation:
-    """What one member is trained on; what is not given is left as it is.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,), optional
-        How often each example was drawn (integers), or its weight (floats); 0 leaves it out.
-    labels : ndarray of shape (n_rows,), optional
-        Altered class codes or targets.
-    attributes : ndarray of shape (n_chosen,), optional
-        Attributes that the member may use.
-    halves : ndarray of shape (n_rows,), optional
-        For IGP trees: the half, 1 or 2, of each example.
-    """
+    """What one member is trained on; what is not given is left as it is."""
 
     weights: npt.NDArray[Any] | None = None
     labels: npt.NDArray[Any] | None = None
@@ -96,42 +64,10 @@ class Perturbation:
 
 
 def member_generator(sequence: np.random.SeedSequence, member: int) -> np.random.Generator:
-    """The random generator of one member, whoever trains it and whenever.
-
-    Parameters
-    ----------
-    sequence : numpy.random.SeedSequence
-        The root of the ensemble.
-    member : int
-        Which member.
-
-    Returns
-    -------
-    numpy.random.Generator
-        Its own generator.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.perturbation import member_generator
-    >>> root = np.random.SeedSequence(0)
-    >>> bool(member_generator(root, 3).random() == member_generator(root, 3).random())
-    True
-    """
+    """The random generator of one member, whoever trains it and whenever."""
     return np.random.Generator(np.random.PCG64(branch(sequence, member)))
 
 
 def draw_seed(rng: np.random.Generator) -> np.uint64:
-    """The seed of a member's own choices, such as ties between equally good splits.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        The member's generator, before anything else is drawn from it.
-
-    Returns
-    -------
-    numpy.uint64
-        The seed.
-    """
+    """The seed of a member's own choices, such as ties between equally good splits."""
     return np.uint64(rng.integers(0, 2**64 - 1, dtype=np.uint64))

@@ -11,28 +11,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def sample_size(max_samples: float | None, n_examples: int, name: str = "max_samples") -> int:
-    """How many examples are drawn.
-
-    Parameters
-    ----------
-    max_samples : int, float or None
-        A number, or a share of the examples; None for all of them.
-    n_examples : int
-        How many there are.
-    name : str, default="max_samples"
-        The parameter, for the error message.
-
-    Returns
-    -------
-    int
-        The number, at least one.
-
-    Examples
-    --------
-    >>> from orfeon.ensembles.sampling import sample_size
-    >>> sample_size(0.5, 11), sample_size(3, 11), sample_size(None, 11)
-    (6, 3, 11)
-    """
+    """How many examples are drawn."""
     if max_samples is None:
         return n_examples
     if isinstance(max_samples, int | np.integer):
@@ -46,31 +25,7 @@ def sample_size(max_samples: float | None, n_examples: int, name: str = "max_sam
 
 
 def draw_with_replacement(examples: Examples, rng: np.random.Generator, n_drawn: int) -> Counts:
-    """A bootstrap sample: how often each example was drawn.
-
-    Parameters
-    ----------
-    examples : Examples
-        Each is drawn in proportion to its weight.
-    rng : numpy.random.Generator
-        Source of randomness.
-    n_drawn : int
-        How many draws.
-
-    Returns
-    -------
-    ndarray of int64 of shape (n_rows,)
-        Counts, which sum to ``n_drawn``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.perturbation import Examples
-    >>> from orfeon.ensembles.sampling import draw_with_replacement
-    >>> examples = Examples(np.zeros(5, int), np.ones(5), 1, 1)
-    >>> draw_with_replacement(examples, np.random.default_rng(0), 5)
-    array([2, 1, 0, 1, 1])
-    """
+    """A bootstrap sample: how often each example was drawn."""
     place = rng.random(n_drawn)
     if examples.are_equal:
         rows = (place * len(examples)).astype(np.int64)
@@ -81,31 +36,7 @@ def draw_with_replacement(examples: Examples, rng: np.random.Generator, n_drawn:
 
 
 def draw_without_replacement(examples: Examples, rng: np.random.Generator, n_drawn: int) -> Counts:
-    """A subsample: ones for the examples drawn, zeros for the others.
-
-    Parameters
-    ----------
-    examples : Examples
-        Heavier ones are drawn first (Efraimidis and Spirakis 2006).
-    rng : numpy.random.Generator
-        Source of randomness.
-    n_drawn : int
-        How many are drawn.
-
-    Returns
-    -------
-    ndarray of int64 of shape (n_rows,)
-        Zeros and ones, which sum to ``n_drawn``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.perturbation import Examples
-    >>> from orfeon.ensembles.sampling import draw_without_replacement
-    >>> examples = Examples(np.zeros(5, int), np.ones(5), 1, 1)
-    >>> draw_without_replacement(examples, np.random.default_rng(0), 2)
-    array([0, 0, 1, 1, 0])
-    """
+    """A subsample: ones for the examples drawn, zeros for the others."""
     present = examples.weights > 0
     n_drawn = min(n_drawn, int(present.sum()))
     waiting = np.full(len(examples), np.inf)
@@ -122,34 +53,6 @@ def deal_balanced(
 
     As many decks of all the examples as are needed are put together, shuffled and dealt out
     (Davison, Hinkley and Schechtman 1986; for bagging Christensen 2003).
-
-    Parameters
-    ----------
-    examples : Examples
-        The examples; where their weights differ, each is drawn in proportion to its own, as nearly
-        as whole numbers allow.
-    rng : numpy.random.Generator
-        Source of randomness.
-    n_members : int
-        How many samples.
-    n_drawn : int
-        Size of each.
-
-    Returns
-    -------
-    ndarray of uint32 of shape (n_members, n_rows)
-        Counts. With equal weights the sums over the members differ by at most one between
-        examples, and not at all when ``n_members * n_drawn`` is a multiple of their number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.perturbation import Examples
-    >>> from orfeon.ensembles.sampling import deal_balanced
-    >>> examples = Examples(np.zeros(5, int), np.ones(5), 1, 1)
-    >>> counts = deal_balanced(examples, np.random.default_rng(0), 3, 5)
-    >>> counts.sum(axis=0), counts.sum(axis=1)
-    (array([3, 3, 3, 3, 3], dtype=uint64), array([5, 5, 5], dtype=uint64))
     """
     n_rows, n_cards = len(examples), n_members * n_drawn
     if examples.are_equal:

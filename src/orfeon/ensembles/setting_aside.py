@@ -34,34 +34,6 @@ def set_aside(
 
     What is chosen depends on what the examples are, not on their order, nor on whether copies are
     given as weights.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
-        Examples.
-    y : ndarray of shape (n_rows,)
-        Their classes or targets.
-    weights : ndarray of shape (n_rows,)
-        Their weights, all positive.
-    share : float
-        How much of the weight is set aside.
-    rng : numpy.random.Generator
-        Source of randomness.
-    by_class : bool
-        Whether the share is that of each class; then of each class one example at least stays.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_rows,)
-        Which are set aside; one example at least is not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.setting_aside import set_aside
-    >>> X, y = np.array([[0.0], [1], [2], [2], [4], [5]]), np.array([0, 0, 0, 0, 1, 1])
-    >>> set_aside(X, y, np.ones(6), 0.4, np.random.default_rng(0), by_class=True)
-    array([False,  True, False, False,  True, False])
     """
     codes = np.unique(y, return_inverse=True)[1]
     turns = _draw_turns(hash_examples(X, codes), codes, weights, rng, by_class)
@@ -82,37 +54,7 @@ def deal_folds(
     *,
     by_class: bool,
 ) -> Integers:
-    """Part examples into folds of about the same weight at random, copies of one together.
-
-    Parameters
-    ----------
-    hashes : ndarray of uint64 of shape (n_rows,)
-        A number for each example that depends on its values and its target alone.
-    codes : ndarray of shape (n_rows,)
-        Their classes.
-    weights : ndarray of shape (n_rows,)
-        Their weights, all positive.
-    n_folds : int
-        How many folds. Some are empty where there are fewer different examples.
-    rng : numpy.random.Generator
-        Source of randomness.
-    by_class : bool
-        Whether each class is spread over all folds.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Fold of each example. It depends on what the examples are, not on their order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.setting_aside import deal_folds, hash_examples
-    >>> X, y = [[1.0], [2.0], [2.0], [3.0]], np.zeros(4)
-    >>> rng = np.random.default_rng(0)
-    >>> deal_folds(hash_examples(X, y), y, np.ones(4), 2, rng, by_class=False)
-    array([0, 1, 1, 0])
-    """
+    """Part examples into folds of about the same weight at random, copies of one together."""
     turns = _draw_turns(hashes, codes, weights, rng, by_class)
     n_different, weight = len(turns.weight), turns.weight[turns.order]
     middle = np.cumsum(weight) - weight / 2
@@ -148,20 +90,7 @@ def _draw_turns(
 
 
 def hash_examples(X: Any, codes: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-    """A number for each example that depends on its values and its target alone.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
-        Examples.
-    codes : ndarray of shape (n_rows,)
-        Class codes or targets.
-
-    Returns
-    -------
-    ndarray of uint64 of shape (n_rows,)
-        The numbers.
-    """
+    """A number for each example that depends on its values and its target alone."""
     if not issparse(X):
         return hash_rows(Schema.learn_and_encode(X)[1], codes)
     rows = X.tocsr()

@@ -37,29 +37,7 @@ from orfeon.trees.limits import LIMITS, attributes_per_node
 def draw_attributes(
     n_attributes: int, n_drawn: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Some attributes, all equally likely, in ascending order.
-
-    Parameters
-    ----------
-    n_attributes : int
-        How many there are.
-    n_drawn : int
-        How many are drawn, without replacement.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (n_drawn,)
-        Indices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.subspace import draw_attributes
-    >>> draw_attributes(10, 3, np.random.default_rng(0))
-    array([2, 4, 6])
-    """
+    """Some attributes, all equally likely, in ascending order."""
     return np.sort(rng.permutation(n_attributes)[:n_drawn])
 
 

@@ -34,33 +34,7 @@ def switch_labels(
     n_switched: int,
     rng: np.random.Generator,
 ) -> npt.NDArray[np.int64]:
-    """Switch the labels of some examples to another class, any of the others equally likely.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Class codes.
-    n_classes : int
-        Number of classes.
-    n_switched : int
-        How many labels are switched.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The labels, of which exactly ``n_switched`` differ.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.switching import switch_labels
-    >>> labels = np.zeros(8, dtype=int)
-    >>> switched = switch_labels(labels, 3, 4, np.random.default_rng(0))
-    >>> int((switched != labels).sum())
-    4
-    """
+    """Switch the labels of some examples to another class, any of the others equally likely."""
     switched = labels.astype(np.int64)
     rows = rng.permutation(len(labels))[:n_switched]
     switched[rows] = (switched[rows] + rng.integers(1, n_classes, size=n_switched)) % n_classes

@@ -37,19 +37,7 @@ class Trained(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """What all members of an ensemble are trained from.
-
-    Parameters
-    ----------
-    examples : Examples
-        The examples that perturbations are drawn over.
-    perturb : callable
-        Draws the perturbation of a member.
-    sequence : numpy.random.SeedSequence
-        Root of all randomness.
-    keep_seen : bool
-        Whether to say which examples each member saw.
-    """
+    """What all members of an ensemble are trained from."""
 
     examples: Examples
     perturb: Perturb
@@ -76,19 +64,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class TreeTraining:
-    """Grows blocks of trees.
-
-    Parameters
-    ----------
-    base : BaseTree
-        How they are grown.
-    data : TrainingData
-        The encoded examples.
-    recipe : Recipe
-        What each is grown from.
-    classes : ndarray of shape (n_classes,)
-        The classes, for a base that weighs them.
-    """
+    """Grows blocks of trees."""
 
     base: BaseTree
     data: TrainingData
@@ -160,17 +136,7 @@ def _rows(rows: list[Any]) -> npt.NDArray[np.int64] | None:
 
 @dataclass(frozen=True)
 class EstimatorTraining:
-    """Fits blocks of estimators of any kind.
-
-    Parameters
-    ----------
-    base : estimator
-        What is cloned for each member.
-    X : array, sparse matrix or data frame of shape (n_rows, n_attributes)
-        The examples, as the base takes them.
-    recipe : Recipe
-        What each is fitted to.
-    """
+    """Fits blocks of estimators of any kind."""
 
     base: Any
     X: Any
@@ -214,15 +180,7 @@ def _take(X: Any, rows: npt.NDArray[np.int64], n_rows: int) -> Any:
 
 
 def seed_estimator(estimator: Any, seed: int) -> None:
-    """Fix every ``random_state`` of an estimator and of those inside it.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Changed in place.
-    seed : int
-        Where the seeds come from.
-    """
+    """Fix every ``random_state`` of an estimator and of those inside it."""
     names = sorted(estimator.get_params(deep=True))
     names = [n for n in names if n == "random_state" or n.endswith("__random_state")]
     words = np.random.SeedSequence(seed).generate_state(len(names))
@@ -230,26 +188,7 @@ def seed_estimator(estimator: Any, seed: int) -> None:
 
 
 def hand_on(estimator: Any, **parameters: Any) -> None:
-    """Set parameters of an estimator, where it has them, or else of those inside it.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Changed in place.
-    **parameters : dict
-        Names and values. Of several that are called the same the outermost are set.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.ensembles.training import hand_on
-    >>> pipeline = make_pipeline(StandardScaler(), BaggingClassifier())
-    >>> hand_on(pipeline, n_jobs=2)
-    >>> pipeline[-1]
-    BaggingClassifier(n_jobs=2)
-    """
+    """Set parameters of an estimator, where it has them, or else of those inside it."""
     names = estimator.get_params(deep=True)
     for wanted, value in parameters.items():
         found = [name for name in names if name.split("__")[-1] == wanted]

@@ -39,29 +39,7 @@ def _words(values: npt.NDArray[Any]) -> Hashes:
 
 
 def hash_rows(X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> Hashes:
-    """A number for each example that depends on its values and its target alone.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_attributes)
-        Encoded rows.
-    y : ndarray of shape (n_rows,)
-        Class codes or targets.
-
-    Returns
-    -------
-    ndarray of uint64 of shape (n_rows,)
-        The hashes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.units import hash_rows
-    >>> X = np.array([[0.0, np.nan], [-0.0, np.nan], [0.0, 1.0]])
-    >>> a, b, c = hash_rows(X, np.array([1, 1, 1]))
-    >>> a == b, a == c
-    (np.True_, np.False_)
-    """
+    """A number for each example that depends on its values and its target alone."""
     n_rows, n_attributes = X.shape
     factors = _mix(np.arange(1, n_attributes + 2, dtype=np.uint64)) | np.uint64(1)
     hashes = _words(np.asarray(y)) * factors[-1]
@@ -73,20 +51,7 @@ def hash_rows(X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> Hashes:
 
 
 def as_units(data: TrainingData) -> tuple[TrainingData, str]:
-    """The same training set as units, in an order that depends on their content alone.
-
-    Parameters
-    ----------
-    data : TrainingData
-        As it was read.
-
-    Returns
-    -------
-    TrainingData
-        Copies where weights are whole numbers; otherwise the rows with their weights.
-    str
-        A word for this set of examples: the same however they were ordered.
-    """
+    """The same training set as units, in an order that depends on their content alone."""
     hashes = hash_rows(data.X, data.y)
     order = np.lexsort((data.weights, hashes))
     weights = data.weights[order]

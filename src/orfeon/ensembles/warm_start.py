@@ -67,15 +67,7 @@ class Before:
 
 
 def warn_that_none_is_added(size: str, n_members: int) -> None:
-    """Warn of a warm start that has nothing to train.
-
-    Parameters
-    ----------
-    size : str
-        The parameter that says how many members there are to be.
-    n_members : int
-        As many as there are already.
-    """
+    """Warn of a warm start that has nothing to train."""
     warn_user(
         f"warm_start=True and {size}={n_members}, as many as there are: no member is trained."
     )

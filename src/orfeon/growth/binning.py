@@ -32,23 +32,7 @@ _MOST_COPIES = 1 << 18
 
 @dataclass(frozen=True)
 class Bins:
-    """A table as bins.
-
-    Parameters
-    ----------
-    codes : ndarray of uint64 of shape (n_blocks, n_rows)
-        Bins of eight attributes in the bytes of a word, the first attribute lowest. The bin of a
-        missing value is ``n_bins``.
-    n_bins : ndarray of shape (n_attributes,)
-        Number of bins of each attribute, that of missing values not counted.
-    offset : ndarray of uint64 of shape (8 * n_blocks + 1,)
-        Where the bins of each attribute begin when they are laid out one after the other; the last
-        is their number. Attributes that fill up the last word have one bin.
-    low, high : ndarray of shape (offset[-1],)
-        Lowest and highest value in each bin of an ordered attribute.
-    categories : list of ndarray
-        For each attribute the bin of each category, empty when it is ordered.
-    """
+    """A table as bins."""
 
     codes: npt.NDArray[np.uint64]
     n_bins: Integers
@@ -58,18 +42,7 @@ class Bins:
     categories: list[npt.NDArray[np.uint8]]
 
     def column(self, attribute: int) -> npt.NDArray[np.uint8]:
-        """Bins of one attribute, row by row.
-
-        Parameters
-        ----------
-        attribute : int
-            Which one.
-
-        Returns
-        -------
-        ndarray of uint8 of shape (n_rows,)
-            Its codes.
-        """
+        """Bins of one attribute, row by row."""
         word, place = divmod(attribute, PER_WORD)
         return np.asarray(self.codes[word] >> np.uint64(8 * place)).astype(np.uint8)
 
@@ -81,37 +54,7 @@ def bin_table(
     n_threads: int = 1,
     copies: Floats | None = None,
 ) -> Bins:
-    """Cut every attribute into bins.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_attributes)
-        Encoded values, NaN where missing.
-    schema : Schema
-        What the attributes are.
-    max_bins : int, default=255
-        Bins of an attribute at most, from 2 to 255; missing values have one more.
-    n_threads : int, default=1
-        Threads, of which each bins some of the attributes.
-    copies : ndarray of shape (n_rows,), optional
-        How many examples each row is, at least 1; one by default. Bins hold about as many examples
-        each.
-
-    Returns
-    -------
-    Bins
-        The codes of all rows and the borders of all bins.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import Schema
-    >>> from orfeon.growth.binning import bin_table
-    >>> X = np.array([[0.5], [np.nan], [0.1], [0.7], [0.6]])
-    >>> bins = bin_table(X, Schema.ordered(1), max_bins=2)
-    >>> bins.column(0), bins.low[:2], bins.high[:2]
-    (array([0, 2, 0, 1, 1], dtype=uint8), array([0.1, 0.6]), array([0.5, 0.7]))
-    """
+    """Cut every attribute into bins."""
     if not 2 <= max_bins <= MOST_BINS:
         raise ValueError(f"max_bins={max_bins} is not allowed: from 2 to {MOST_BINS} are.")
     n_rows, n_attributes = X.shape

@@ -26,35 +26,7 @@ def run_in_blocks(
     most: int = MOST,
     prefer: Literal["threads", "processes"] = "threads",
 ) -> list[Result]:
-    """Train members block after block, or blocks in parallel.
-
-    Parameters
-    ----------
-    work : callable
-        Trains the members of a slice; what it makes must not depend on the slice they are in.
-    members : range
-        Which members.
-    n_jobs : int, optional
-        Threads or processes. joblib runs them, so its backends (Dask, Ray) may take their place.
-    progress : callable, optional
-        Called in this thread with the number of members of each finished block; no more blocks are
-        waited for when it returns something true.
-    most : int, default=64
-        Members in a block at most.
-    prefer : {"threads", "processes"}, default="threads"
-        What joblib should use unless told otherwise.
-
-    Returns
-    -------
-    list
-        What the blocks gave, in order.
-
-    Examples
-    --------
-    >>> from orfeon.growth.blocks import run_in_blocks
-    >>> run_in_blocks(lambda block: (block.start, block.stop), range(5, 10), most=3)
-    [(5, 8), (8, 10)]
-    """
+    """Train members block after block, or blocks in parallel."""
     serial = n_jobs in (None, 1)
     size = most if serial else max(1, min(most, len(members) // 16))
     starts = range(members.start, members.stop, size)
@@ -93,40 +65,10 @@ def grow_in_blocks(
     n_jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Forest:
-    """Grow trees block after block, or blocks in threads.
-
-    Parameters
-    ----------
-    grow : callable
-        Grows the trees of a slice; what it grows must not depend on the slice they are in.
-    n_trees : int
-        How many trees.
-    n_jobs : int, optional
-        Threads.
-    progress : callable, optional
-        Called with the number of trees of each finished block.
-
-    Returns
-    -------
-    Forest
-        All trees, in order.
-    """
+    """Grow trees block after block, or blocks in threads."""
     return Forest.concatenate(run_in_blocks(grow, range(n_trees), n_jobs, progress))
 
 
 def rows_of(array: npt.NDArray[Any], block: slice) -> npt.NDArray[Any]:
-    """Rows of a block of trees, in an array that may have one row for all.
-
-    Parameters
-    ----------
-    array : ndarray of shape (1 or n_trees, ...)
-        One row for all trees, or one each.
-    block : slice
-        The trees.
-
-    Returns
-    -------
-    ndarray
-        Their rows, or the one row.
-    """
+    """Rows of a block of trees, in an array that may have one row for all."""
     return array[block] if len(array) > 1 else array

@@ -119,26 +119,7 @@ def _sorted_columns(table: Table) -> Columns:
 
 
 def upper_limit(confidence: float, error_limit: Literal["table", "normal"] = "table") -> Limit:
-    """Find the upper confidence limit that pessimistic errors are taken at.
-
-    Parameters
-    ----------
-    confidence : float
-        Probability that the true error is above the limit.
-    error_limit : {"table", "normal"}, default="table"
-        Where the deviate of the normal distribution comes from.
-
-    Returns
-    -------
-    Limit
-        What :func:`orfeon.kernels.pessimistic.extra_errors` needs.
-
-    Examples
-    --------
-    >>> from orfeon.growth.c45 import upper_limit
-    >>> upper_limit(0.25).squared_deviate ** 0.5
-    0.6925
-    """
+    """Find the upper confidence limit that pessimistic errors are taken at."""
     if error_limit == "normal":
         deviate = max(-float(ndtri(confidence)), 0.0)
         return Limit(confidence, deviate**2, 1.0)
@@ -258,51 +239,14 @@ def pessimistic_errors(
     confidence: float = 0.25,
     error_limit: Literal["table", "normal"] = "table",
 ) -> float:
-    """Errors to be expected among as many new examples as a leaf has seen.
-
-    Parameters
-    ----------
-    weight : float
-        Examples in the leaf.
-    errors : float
-        Those of them that the leaf gets wrong.
-    confidence : float, default=0.25
-        Probability that the truth is worse.
-    error_limit : {"table", "normal"}, default="table"
-        Where the deviate of the normal distribution comes from.
-
-    Returns
-    -------
-    float
-        The upper confidence limit of the error rate, times the examples.
-
-    Examples
-    --------
-    >>> from orfeon.growth.c45 import pessimistic_errors
-    >>> [round(pessimistic_errors(n, 0) / n, 3) for n in (6, 9, 1)]
-    [0.206, 0.143, 0.75]
-    >>> round(pessimistic_errors(16, 1) / 16, 3)
-    0.157
-    """
+    """Errors to be expected among as many new examples as a leaf has seen."""
     limit = upper_limit(confidence, error_limit)
     return errors + float(_extra_errors(float(weight), float(errors), limit))
 
 
 @dataclass(frozen=True)
 class RootTests:
-    """What C4.5 thinks of each attribute at the root.
-
-    Parameters
-    ----------
-    gain : ndarray of shape (n_attributes,)
-        Information gain in bits, the penalty subtracted; NaN where there is no test.
-    split_information : ndarray of shape (n_attributes,)
-        Information of the split itself.
-    threshold : ndarray of shape (n_attributes,)
-        Best threshold of ordered attributes.
-    chosen : int
-        The attribute of the best test, -1 without any.
-    """
+    """What C4.5 thinks of each attribute at the root."""
 
     gain: npt.NDArray[np.float64]
     split_information: npt.NDArray[np.float64]
@@ -323,37 +267,7 @@ def evaluate_root_tests(
     weights: npt.NDArray[Any] | None = None,
     growth: C45Growth | None = None,
 ) -> RootTests:
-    """Gain and split information of every attribute at the root of a tree.
-
-    Parameters
-    ----------
-    table : Table
-        The attributes.
-    y : ndarray of shape (n_rows,)
-        Class codes.
-    n_classes : int
-        Number of classes.
-    weights : ndarray of shape (n_rows,), optional
-        Weights.
-    growth : C45Growth, optional
-        How the tree would be grown.
-
-    Returns
-    -------
-    RootTests
-        The figures, and the choice.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import Table
-    >>> from orfeon.growth import C45Growth
-    >>> from orfeon.growth.c45 import evaluate_root_tests
-    >>> X = np.arange(1.0, 9.0)[:, None]
-    >>> tests = evaluate_root_tests(Table(X), np.repeat([0, 1], 4), n_classes=2)
-    >>> tests.gain.round(4), tests.threshold  # one bit, less log2(5) / 8 for choosing among 5 cuts
-    (array([0.7098]), array([4.]))
-    """
+    """Gain and split information of every attribute at the root of a tree."""
     growth = C45Growth() if growth is None else growth
     weights = _as_rows(np.ones(table.n_rows) if weights is None else weights, np.float64)
     units = _units(weights)

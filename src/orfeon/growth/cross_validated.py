@@ -24,21 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """How the price of a leaf was chosen.
-
-    Parameters
-    ----------
-    alphas : ndarray of shape (n_steps,)
-        Breakpoints of the tree's cost-complexity sequence.
-    losses : ndarray of shape (n_steps,)
-        Mean cross-validated loss of each step: the error, or the squared error.
-    standard_errors : ndarray of shape (n_steps,)
-        Their standard errors.
-    n_leaves : ndarray of shape (n_steps,)
-        Leaves of each step's tree.
-    step : int
-        The step taken.
-    """
+    """How the price of a leaf was chosen."""
 
     alphas: Floats
     losses: Floats

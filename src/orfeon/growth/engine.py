@@ -307,13 +307,7 @@ EACH_TREE = (
 
 
 class Trees:
-    """What some trees are to be grown from.
-
-    Parameters
-    ----------
-    table, y, n_classes, seeds, weights, n_examples, candidates, growth
-        As for :func:`grow_forest`.
-    """
+    """What some trees are to be grown from."""
 
     def __init__(
         self,

@@ -55,37 +55,7 @@ _PATIENCE = 1 << 14
 
 
 class HistogramTrees:
-    """Trees that consider the borders of bins as thresholds.
-
-    Parameters
-    ----------
-    data : Table or ndarray of shape (n_rows, n_attributes)
-        The attributes: a prepared table, or encoded rows.
-    schema : Schema, optional
-        What the attributes of encoded rows are; all ordered by default.
-    growth : Growth, optional
-        How trees are grown: the best split by variance, within its limits.
-    max_bins : int, default=255
-        Bins of an attribute at most.
-    copies : ndarray of shape (n_rows,), optional
-        How many examples each row is, for the bins to hold about as many each; one by default.
-    n_examples : float, optional
-        How many examples fractional weights stand for; as many as are positive by default.
-    n_jobs : int, optional
-        Threads. The trees do not depend on it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.growth import Growth
-    >>> from orfeon.growth.histogram import HistogramTrees
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> trees = HistogramTrees(X, growth=Growth(criterion="variance", max_depth=1))
-    >>> residuals = np.array([[-1.0, -1.0, 0.5, 1.5]])
-    >>> forest, leaves = trees.grow(residuals, np.ones(4), np.zeros(1, np.uint64))
-    >>> forest.threshold[:1], forest.value[leaves[0], 0]
-    (array([1.5]), array([-1., -1.,  1.,  1.]))
-    """
+    """Trees that consider the borders of bins as thresholds."""
 
     def __init__(
         self,
@@ -127,27 +97,7 @@ class HistogramTrees:
         seeds: Seeds,
         candidates: Integers | None = None,
     ) -> tuple[Forest, Leaves]:
-        """Grow one tree for each row of residuals.
-
-        Parameters
-        ----------
-        residuals : ndarray of shape (n_trees, n_rows)
-            What the trees are fitted to.
-        weights : ndarray of shape (n_rows,) or (n_trees, n_rows)
-            Weights. Rows of weight 0 take no part, but are routed like the others. An array that is
-            passed again must not have changed.
-        seeds : ndarray of uint64 of shape (n_trees,)
-            One seed for each tree.
-        candidates : ndarray of shape (1 or n_trees, n_candidates), optional
-            Attributes that each tree may use; all by default.
-
-        Returns
-        -------
-        Forest
-            The trees. Their values are the mean residuals of the nodes.
-        ndarray of int32 of shape (n_trees, n_rows)
-            The leaf that each row reaches, by its index within the tree.
-        """
+        """Grow one tree for each row of residuals."""
         n_trees, n_threads = len(seeds), self._n_threads
         residuals = checked_residuals(residuals, n_trees, len(self.X))
         weighed = self._weigh(weights, n_trees)

@@ -54,44 +54,11 @@ class ResidualTrees(Protocol):
         seeds: Seeds,
         candidates: Integers | None = None,
     ) -> tuple[Forest, Leaves]:
-        """Grow one tree for each row of residuals.
-
-        Parameters
-        ----------
-        residuals : ndarray of shape (n_trees, n_rows)
-            What the trees are fitted to.
-        weights : ndarray of shape (n_rows,) or (n_trees, n_rows)
-            Weights. Rows of weight 0 take no part, but are routed like the others. An array that is
-            passed again must not have changed.
-        seeds : ndarray of uint64 of shape (n_trees,)
-            One seed for each tree.
-        candidates : ndarray of shape (1 or n_trees, n_candidates), optional
-            Attributes that each tree may use; all by default.
-
-        Returns
-        -------
-        Forest
-            The trees. Their values are the mean residuals of the nodes.
-        ndarray of int32 of shape (n_trees, n_rows)
-            The leaf that each row reaches, by its index within the tree.
-        """
+        """Grow one tree for each row of residuals."""
 
 
 def checked_residuals(residuals: Any, n_trees: int, n_rows: int) -> Floats:
-    """Residuals as floats, refused where their shape is another.
-
-    Parameters
-    ----------
-    residuals : array of shape (n_trees, n_rows)
-        Residuals.
-    n_trees, n_rows : int
-        How many trees, one for each seed, and how many rows there are.
-
-    Returns
-    -------
-    ndarray of shape (n_trees, n_rows)
-        The same.
-    """
+    """Residuals as floats, refused where their shape is another."""
     known: Floats = np.ascontiguousarray(residuals, dtype=np.float64)
     expected = (n_trees, n_rows)
     if known.shape != expected:
@@ -100,15 +67,7 @@ def checked_residuals(residuals: Any, n_trees: int, n_rows: int) -> Floats:
 
 
 def check_weights(weights: npt.NDArray[Any], n_trees: int, n_rows: int) -> None:
-    """Refuse weights that the rows of some trees cannot have.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,) or (n_trees, n_rows)
-        Weights.
-    n_trees, n_rows : int
-        How many trees and rows there are.
-    """
+    """Refuse weights that the rows of some trees cannot have."""
     allowed = ((n_rows,), (1, n_rows), (n_trees, n_rows))
     if weights.shape not in allowed:
         raise ValueError(
@@ -124,20 +83,7 @@ def check_weights(weights: npt.NDArray[Any], n_trees: int, n_rows: int) -> None:
 
 
 def checked_candidates(candidates: Any, n_trees: int, n_attributes: int) -> Integers:
-    """The attributes of some trees, refused where there are no such attributes.
-
-    Parameters
-    ----------
-    candidates : array of shape (1 or n_trees, n_candidates)
-        Attributes that each tree may use.
-    n_trees, n_attributes : int
-        How many trees and attributes there are.
-
-    Returns
-    -------
-    ndarray of shape (1 or n_trees, n_candidates)
-        The same.
-    """
+    """The attributes of some trees, refused where there are no such attributes."""
     candidates = np.atleast_2d(candidates)
     shape = candidates.shape
     if candidates.ndim != 2 or shape[0] not in (1, n_trees) or shape[1] == 0:
@@ -158,20 +104,6 @@ class FixedPoint:
     """Weights times residuals as integers, whose sums do not depend on the order of the rows.
 
     Nothing is subtracted from the residuals first: they lie around zero already.
-
-    Parameters
-    ----------
-    whole : Whole
-        The weights, of one row for all trees or one each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.growth.residuals import FixedPoint
-    >>> from orfeon.growth.weights import whole_weights
-    >>> moments, scale = FixedPoint(whole_weights(np.array([[2, 1]])))(np.array([[0.5, -0.25]]))
-    >>> moments / scale
-    array([[ 1.  , -0.25]])
     """
 
     def __init__(self, whole: Whole) -> None:
@@ -181,20 +113,7 @@ class FixedPoint:
         self._ones = self._exact and whole.weights.min() == whole.weights.max() == 1
 
     def __call__(self, residuals: Floats) -> tuple[Integers, Floats]:
-        """Turn residuals into integers.
-
-        Parameters
-        ----------
-        residuals : ndarray of shape (n_trees, n_rows)
-            Finite residuals.
-
-        Returns
-        -------
-        ndarray of int64 of shape (n_trees, n_rows)
-            Integer weight times residual.
-        ndarray of shape (n_trees,)
-            What one unit of the residual became, a power of two.
-        """
+        """Turn residuals into integers."""
         largest = np.abs(residuals).max(axis=1).tolist()
         totals = self._totals if len(self._totals) == len(largest) else self._totals * len(largest)
         powers = [_room(most, total) for most, total in zip(largest, totals, strict=True)]
@@ -227,35 +146,7 @@ class _Weights:
 
 
 class ExactTrees:
-    """Trees that consider every threshold, through the engine.
-
-    Parameters
-    ----------
-    table : Table
-        The attributes, prepared once.
-    X : ndarray of shape (n_rows, n_attributes)
-        The encoded rows that the table was made from.
-    growth : Growth
-        How trees are grown; the criterion is the variance.
-    n_examples : float, optional
-        How many examples fractional weights stand for; as many as are positive by default.
-    n_jobs : int, default=1
-        Threads, of which each grows some of the trees of a round. They are left alone where the
-        examples are few.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import Table
-    >>> from orfeon.growth import Growth
-    >>> from orfeon.growth.residuals import ExactTrees
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> trees = ExactTrees(Table(X), X, Growth(criterion="variance", max_depth=1))
-    >>> residuals = np.array([[-1.0, -1.0, 0.5, 1.5]])
-    >>> forest, leaves = trees.grow(residuals, np.ones(4), np.zeros(1, np.uint64))
-    >>> forest.value[leaves[0], 0]
-    array([-1., -1.,  1.,  1.])
-    """
+    """Trees that consider every threshold, through the engine."""
 
     def __init__(
         self,
@@ -287,20 +178,7 @@ class ExactTrees:
         seeds: Seeds,
         candidates: Integers | None = None,
     ) -> tuple[Forest, Leaves]:
-        """Grow one tree for each row of residuals.
-
-        Parameters
-        ----------
-        residuals, weights, seeds, candidates
-            As for :class:`ResidualTrees`.
-
-        Returns
-        -------
-        Forest
-            The trees.
-        ndarray of int32 of shape (n_trees, n_rows)
-            The leaf that each row reaches.
-        """
+        """Grow one tree for each row of residuals."""
         n_trees = len(seeds)
         residuals = checked_residuals(residuals, n_trees, self.table.n_rows)
         weighed = self._weigh(weights, n_trees)

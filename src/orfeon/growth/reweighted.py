@@ -42,28 +42,7 @@ _NOT_EXACT = np.zeros(1, dtype=bool)
 
 
 class ReweightedTrees:
-    """Classification trees that differ in their weights, and in their labels if need be.
-
-    Parameters
-    ----------
-    table : Table
-        The attributes, prepared once.
-    n_classes : int
-        Number of classes.
-    growth : Growth
-        How trees are grown.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import Table
-    >>> from orfeon.growth import Growth
-    >>> from orfeon.growth.reweighted import ReweightedTrees
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
-    >>> trees = ReweightedTrees(Table(X), 2, Growth(max_depth=1))
-    >>> trees.grow(y, np.array([1.5, 1.5, 9.0, 1.5]), np.uint64(0)).threshold[0]
-    np.float64(2.5)
-    """
+    """Classification trees that differ in their weights, and in their labels if need be."""
 
     def __init__(self, table: Table, n_classes: int, growth: Growth) -> None:
         self.table = table
@@ -81,22 +60,7 @@ class ReweightedTrees:
         self._known: dict[int, tuple[Any, Any, Any]] = {}
 
     def grow(self, labels: npt.NDArray[Any], weights: npt.NDArray[Any], seed: np.uint64) -> Forest:
-        """Grow a tree.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n_rows,)
-            Class codes.
-        weights : ndarray of shape (n_rows,)
-            Weights; integers are counts, floats stand for as many examples as there are rows.
-        seed : numpy.uint64
-            Seed of its choices.
-
-        Returns
-        -------
-        Forest
-            The tree, the same as :func:`orfeon.growth.grow_forest` grows.
-        """
+        """Grow a tree."""
         if not len(labels) == len(weights) == self.table.n_rows:
             raise ValueError(
                 f"labels and weights have {len(labels)} and {len(weights)} values for a table of "
@@ -116,20 +80,7 @@ class ReweightedTrees:
         return self._forest(starts, grown, whole)
 
     def votes(self, tree: Forest, X: Floats) -> npt.NDArray[np.int32]:
-        """Class codes that a tree gives to rows without missing values.
-
-        Parameters
-        ----------
-        tree : Forest
-            One of these trees, all tests of which are on ordered attributes.
-        X : ndarray of shape (n_rows, n_attributes)
-            Encoded rows, C-ordered.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Class codes.
-        """
+        """Class codes that a tree gives to rows without missing values."""
         if self._leaves is None or len(self._leaves) != len(X):
             self._leaves = np.empty((len(X), 1), np.uint32)
         route.apply_ordered(*tree._words(), tree.tree_start, X, self._leaves)

@@ -23,19 +23,7 @@ _MAX_SCALE = 2.0**1023
 
 @dataclass(frozen=True)
 class Whole:
-    """Weights of some trees as integers.
-
-    Parameters
-    ----------
-    weights : ndarray of int64 of shape (n_trees, n_rows)
-        The integers.
-    scale : ndarray of shape (n_trees,)
-        What one unit of weight became.
-    unit : ndarray of shape (n_trees,)
-        The weight that counts as one example, in integer units.
-    exact : ndarray of bool of shape (n_trees,)
-        Whether they are counts.
-    """
+    """Weights of some trees as integers."""
 
     weights: Integers
     scale: Floats
@@ -51,27 +39,7 @@ class Whole:
 def whole_weights(
     weights: npt.NDArray[Any], n_examples: npt.NDArray[np.float64] | None = None
 ) -> Whole:
-    """Turn weights into integers whose sums are exact, tree by tree.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_trees, n_rows)
-        Non-negative weights, at least one positive in each row.
-    n_examples : ndarray of shape (1 or n_trees,), optional
-        How many examples fractional weights stand for; as many as are positive by default.
-
-    Returns
-    -------
-    Whole
-        Counts as they are; other weights scaled to a total of about 2**52.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.growth.weights import whole_weights
-    >>> whole_weights(np.array([[2.0, 0.0, 1.0]])).weights
-    array([[2, 0, 1]])
-    """
+    """Turn weights into integers whose sums are exact, tree by tree."""
     if weights.dtype.kind in "iu" and weights.max() < _MAX_COUNT:
         counts = np.array(weights, dtype=np.int64)
         if counts.sum(axis=1).max() < _MAX_COUNT:
@@ -93,19 +61,7 @@ def whole_weights(
 
 @dataclass(frozen=True)
 class FixedTargets:
-    """Regression targets of some trees as fixed-point moments.
-
-    Parameters
-    ----------
-    moments : ndarray of int64 of shape (n_trees, n_rows)
-        Integer weight times centred target.
-    targets : ndarray of shape (n_trees, n_rows)
-        Centred targets.
-    scale : ndarray of shape (n_trees,)
-        What one unit of the target became.
-    centre : ndarray of shape (n_trees,)
-        What was subtracted from the targets.
-    """
+    """Regression targets of some trees as fixed-point moments."""
 
     moments: Integers
     targets: Floats
@@ -114,20 +70,7 @@ class FixedTargets:
 
 
 def fixed_targets(y: Floats, whole: Whole) -> FixedTargets:
-    """Weight times target as integers, so that sums do not depend on the order of the rows.
-
-    Parameters
-    ----------
-    y : ndarray of shape (1 or n_trees, n_rows)
-        Targets.
-    whole : Whole
-        The trees' weights.
-
-    Returns
-    -------
-    FixedTargets
-        Each tree's moments, made from the examples that it sees.
-    """
+    """Weight times target as integers, so that sums do not depend on the order of the rows."""
     n_trees = max(len(y), len(whole.weights))
     y = np.broadcast_to(y, (n_trees, y.shape[1]))
     weights = np.broadcast_to(whole.weights, y.shape)

@@ -38,15 +38,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Division:
-    """How many examples of each class a member sees.
-
-    Parameters
-    ----------
-    rows : tuple of ndarray
-        Which examples each class has.
-    sizes : ndarray of shape (n_classes,)
-        How many of them a member sees.
-    """
+    """How many examples of each class a member sees."""
 
     rows: tuple[Integers, ...]
     sizes: Integers
@@ -59,31 +51,7 @@ class Division:
 
 
 def divide(examples: Examples, ratio: float) -> Division:
-    """Decide how many examples of each class a member sees.
-
-    Parameters
-    ----------
-    examples : Examples
-        The examples. Where weights are fractions, a class is as large as their sum.
-    ratio : float
-        Size of a part, as a multiple of the size of the smallest class.
-
-    Returns
-    -------
-    Division
-        All the examples of the smallest class, and of every other class at most ``ratio`` times as
-        many, to the nearest whole number, at least one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ensembles.perturbation import Examples
-    >>> from orfeon.imbalance.balanced_subsets import divide
-    >>> labels = np.repeat([0, 1, 2], [100, 10, 25])
-    >>> division = divide(Examples(labels, np.ones(135), 3, 1), ratio=2.0)
-    >>> division.sizes, division.n_parts
-    (array([20, 10, 20]), array([5, 1, 2]))
-    """
+    """Decide how many examples of each class a member sees."""
     labels = examples.labels
     rows = tuple(np.flatnonzero(labels == k) for k in range(examples.n_classes))
     counts = np.array([len(mine) for mine in rows], dtype=np.int64)

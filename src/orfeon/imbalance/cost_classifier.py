@@ -30,27 +30,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def inner_has(method: str) -> Callable[[Any], bool]:
-    """A condition on a wrapper: that the classifier inside has a method, fitted or not.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method.
-
-    Returns
-    -------
-    callable
-        Of the wrapper, for :func:`sklearn.utils.metaestimators.available_if`.
-
-    Examples
-    --------
-    >>> from sklearn.svm import LinearSVC
-    >>> from orfeon.imbalance import CostSensitiveClassifier
-    >>> from orfeon.imbalance.cost_classifier import inner_has
-    >>> wrapper = CostSensitiveClassifier(LinearSVC())
-    >>> inner_has("decision_function")(wrapper), inner_has("predict_proba")(wrapper)
-    (True, False)
-    """
+    """A condition on a wrapper: that the classifier inside has a method, fitted or not."""
 
     def find(wrapper: Any) -> bool:
         return hasattr(getattr(wrapper, "estimator_", wrapper._given()), method)

@@ -19,51 +19,14 @@ Codes = npt.NDArray[np.integer[Any]]
 
 @dataclass(frozen=True)
 class Costs:
-    """The costs of errors.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_classes, n_classes)
-        Cost of predicting the class of the column for an example of the class of the row.
-    of_class : ndarray of shape (n_classes,)
-        Cost of an error on an example of each class; where it depends on the error, their sum.
-    """
+    """The costs of errors."""
 
     matrix: Floats
     of_class: Floats
 
 
 def read_costs(costs: Any, classes: npt.NDArray[Any], codes: Codes, weights: Floats) -> Costs:
-    """Read costs as they are given, and refuse what are none.
-
-    Parameters
-    ----------
-    costs : "balanced", dict or array of shape (n_classes, n_classes)
-        Costs inversely proportional to the sizes of the classes; one for each class, 1 for those
-        that are not named; or a matrix, in the order of the sorted classes.
-    classes : ndarray of shape (n_classes,)
-        The classes, sorted.
-    codes : ndarray of shape (n_rows,)
-        Class of each example, as an index into ``classes``.
-    weights : ndarray of shape (n_rows,)
-        Sample weights.
-
-    Returns
-    -------
-    Costs
-        Finite, not negative, not all zero, and zero where nothing is wrong.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.imbalance.costs import read_costs
-    >>> classes, codes = np.array(["ill", "well"]), np.array([0, 1, 1, 1])
-    >>> read_costs({"ill": 5.0}, classes, codes, np.ones(4)).matrix
-    array([[0., 5.],
-           [1., 0.]])
-    >>> read_costs("balanced", classes, codes, np.ones(4)).of_class.round(3)
-    array([2.   , 0.667])
-    """
+    """Read costs as they are given, and refuse what are none."""
     if isinstance(costs, str | dict):
         of_class = (
             _balanced(classes, codes, weights)

@@ -345,25 +345,7 @@ def _shares(true: npt.NDArray[Any], weights: Floats) -> tuple[npt.NDArray[Any], 
 
 
 def least_weighty(share: Floats) -> int:
-    """The class of least weight; of classes that are tied, the last.
-
-    Parameters
-    ----------
-    share : ndarray of shape (n_classes,)
-        Weight of each class.
-
-    Returns
-    -------
-    int
-        Its place.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.imbalance.metrics import least_weighty
-    >>> least_weighty(np.array([2.0, 1.0, 3.0, 1.0]))
-    3
-    """
+    """The class of least weight; of classes that are tied, the last."""
     return int(np.flatnonzero(share == share.min())[-1])
 
 

@@ -31,22 +31,7 @@ _FOR_TREES = 15
 
 @dataclass(frozen=True)
 class Search:
-    """Where neighbours are looked for, and by what.
-
-    Attributes
-    ----------
-    X : ndarray or sparse matrix
-        The examples.
-    points : ndarray or sparse matrix
-        What is searched in their place.
-    finder : estimator
-        What looks for them, not fitted.
-    n_neighbors : int
-        How many are looked for.
-    slack : float or None
-        By how much its squared distances can be wrong; with None they are taken as they are,
-        otherwise those of what it finds are measured again.
-    """
+    """Where neighbours are looked for, and by what."""
 
     X: Any
     points: Any
@@ -62,31 +47,6 @@ def search_among(X: Any, n_neighbors: Any, *, additional: int, n_jobs: int | Non
     where the examples are sparse, by products, which are fast and cancel: what they find is
     measured again. In both cases the examples are multiplied by a power of two, which changes no
     order, so that no square overflows.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix
-        Examples.
-    n_neighbors : int or estimator
-        How many, or what looks for them: then its own ``n_neighbors`` says how many, as in
-        imbalanced-learn, and its distances count.
-    additional : int
-        How many of an estimator's neighbours are not counted: 1 where the example itself is
-        among them.
-    n_jobs : int or None
-        Threads, where `n_neighbors` is a number.
-
-    Returns
-    -------
-    Search
-        Where, by what, and how many.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> search_among(np.array([[3e200], [-1e200]]), 1, additional=0, n_jobs=None).X.round(2)
-    array([[ 0.98],
-           [-0.33]])
     """
     X = X.tocsr() if sparse.issparse(X) else X
     if not isinstance(n_neighbors, Integral):
@@ -119,29 +79,7 @@ def _scaled(X: Any) -> Any:
 
 
 class ClassNeighbours:
-    """The examples of one class, ready to be asked which of them are nearest to others.
-
-    Parameters
-    ----------
-    search : Search
-        Where neighbours are looked for, and by what.
-    rows : ndarray
-        The rows of the class, in ascending order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[0.0], [1.0], [3.0], [2.0], [7.0]])
-    >>> search = search_among(X, 2, additional=1, n_jobs=None)
-    >>> even = ClassNeighbours(search, np.array([0, 2, 4]))
-
-    Rows 0 and 2 are 1 and 2 away from row 1, in eighths; row 2 is not its own neighbour.
-
-    >>> even.nearest(np.array([1, 2]))
-    (array([[0.125, 0.25 ],
-           [0.375, 0.5  ]]), array([[0, 2],
-           [0, 4]]))
-    """
+    """The examples of one class, ready to be asked which of them are nearest to others."""
 
     def __init__(self, search: Search, rows: Integers) -> None:
         self.search = search
@@ -152,20 +90,7 @@ class ClassNeighbours:
         self.finder = clone(search.finder).fit(search.points[self.rows])
 
     def nearest(self, queries: Integers) -> tuple[Floats, Integers]:
-        """Distances and rows of the nearest of the class, nearest first.
-
-        Parameters
-        ----------
-        queries : ndarray of shape (n_queries,)
-            Rows whose neighbours are looked for; none is its own neighbour.
-
-        Returns
-        -------
-        distances : ndarray of shape (n_queries, n_found)
-            Infinite where the class has no further example.
-        rows : ndarray of shape (n_queries, n_found)
-            Rows, `n_found` the lesser of `n_neighbors` and the size of the class.
-        """
+        """Distances and rows of the nearest of the class, nearest first."""
         distances = np.empty((len(queries), self.wanted))
         rows = np.empty(distances.shape, dtype=np.int64)
         pending, reach = np.arange(len(queries)), self.wanted + 2
@@ -210,28 +135,7 @@ def _measured(X: Any, queries: Integers, rows: Integers) -> Floats:
 
 
 def few_copies(X: npt.NDArray[Any], rows: Integers, n_copies: int) -> Integers:
-    """Rows without those of which enough equal ones come before.
-
-    Parameters
-    ----------
-    X : ndarray
-        Examples.
-    rows : ndarray
-        Some rows.
-    n_copies : int
-        How many equal ones are enough.
-
-    Returns
-    -------
-    ndarray
-        The rows that are left, in their order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> few_copies(np.array([[7], [7], [8], [7], [8]]), np.arange(5), 2)
-    array([0, 1, 2, 4])
-    """
+    """Rows without those of which enough equal ones come before."""
     _, value, sizes = np.unique(X[rows], axis=0, return_inverse=True, return_counts=True)
     order = np.argsort(value.reshape(-1), kind="stable")
     before = np.empty(len(rows), dtype=np.int64)
@@ -240,26 +144,7 @@ def few_copies(X: npt.NDArray[Any], rows: Integers, n_copies: int) -> Integers:
 
 
 def by_distance(distances: Floats, rows: Integers) -> Integers:
-    """Order of each line by distance, and by row among those equal up to rounding.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n_queries, n_found)
-        Distances.
-    rows : ndarray of shape (n_queries, n_found)
-        Rows.
-
-    Returns
-    -------
-    ndarray of shape (n_queries, n_found)
-        Positions, nearest first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> by_distance(np.array([[0.3, 0.1 + 0.2, 0.0]]), np.array([[8, 5, 6]]))
-    array([[2, 1, 0]])
-    """
+    """Order of each line by distance, and by row among those equal up to rounding."""
     order = np.argsort(distances, axis=1, kind="stable")
     ascending = np.take_along_axis(distances, order, axis=1)
     level = np.zeros(order.shape, dtype=np.int64)
@@ -269,26 +154,7 @@ def by_distance(distances: Floats, rows: Integers) -> Integers:
 
 
 def blocks(rows: Integers, n_entries: int) -> Iterator[Integers]:
-    """Rows in parts, so small that as many entries for each can be held.
-
-    Parameters
-    ----------
-    rows : ndarray
-        Rows.
-    n_entries : int
-        Entries of each row.
-
-    Yields
-    ------
-    ndarray
-        Some of the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> [len(part) for part in blocks(np.arange(5), 2_000_000)]
-    [2, 2, 1]
-    """
+    """Rows in parts, so small that as many entries for each can be held."""
     size = max(1, _ENTRIES // n_entries)
     for start in range(0, len(rows), size):
         yield rows[start : start + size]

@@ -44,11 +44,6 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
     Subclasses give ``_select``, and in ``_needs_numbers`` why their examples must be numbers, if it
     is not for distances. Those that take more than tables of numbers give their own ``_check_X_y``
     too.
-
-    Parameters
-    ----------
-    sampling_strategy : str or list, default="auto"
-        The classes of which examples may be left out, in imbalanced-learn's words.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

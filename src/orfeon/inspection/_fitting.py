@@ -21,28 +21,7 @@ _LINE = 9.0
 
 
 def make_room(ax: Any) -> None:
-    """Let all texts of a picture be inside its figure, and the axes be no small part of it.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Axes that are drawn, with title and legend. Where nothing lays the figure out, or it is
-        large, nothing is done.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from orfeon.inspection._figure import put_legend, put_title
-    >>> from orfeon.inspection._fitting import make_room
-    >>> figure = Figure(figsize=(3.0, 2.0), layout="constrained")
-    >>> ax = figure.add_subplot()
-    >>> lines = [ax.plot([1, 2], label=f"a name of some length, {k}") for k in range(6)]
-    >>> put_title(ax, "A picture")
-    >>> legend = put_legend(ax)
-    >>> make_room(ax)
-    >>> bool(ax.get_position().height > 0.33)
-    True
-    """
+    """Let all texts of a picture be inside its figure, and the axes be no small part of it."""
     figure = _root(ax)
     width, height = _part(ax)
     is_ample = width >= _AMPLE[0] * 72.0 and height >= _AMPLE[1] * 72.0
@@ -61,29 +40,7 @@ def make_room(ax: Any) -> None:
 
 
 def fitting_rows(ax: Any, n_rows: int, beside: float) -> int:
-    """How many rows of names have room beside the axes.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        The axes.
-    n_rows : int
-        How many there are.
-    beside : float
-        Inches above and below the axes.
-
-    Returns
-    -------
-    int
-        Three, or more, and no more than there are.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from orfeon.inspection._fitting import fitting_rows
-    >>> fitting_rows(Figure(figsize=(3.5, 3.5)).add_subplot(), 30, 1.1)
-    19
-    """
+    """How many rows of names have room beside the axes."""
     return min(n_rows, max(3, int((_part(ax)[1] - 72.0 * beside) / _LINE)))
 
 

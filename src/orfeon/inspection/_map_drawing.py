@@ -25,18 +25,7 @@ TOO_MANY = 3000
 
 
 def extent_of(data: ClassificationMap) -> tuple[float, float, float, float]:
-    """The edges of a map, whose points are in the middle of their pixels.
-
-    Parameters
-    ----------
-    data : ClassificationMap
-        The map.
-
-    Returns
-    -------
-    tuple of four floats
-        Left, right, bottom, top.
-    """
+    """The edges of a map, whose points are in the middle of their pixels."""
     ends = []
     for at in (data.x, data.y):
         half = 0.5 * (at[1] - at[0]) if len(at) > 1 else 0.5
@@ -45,38 +34,12 @@ def extent_of(data: ClassificationMap) -> tuple[float, float, float, float]:
 
 
 def darker(colour: str) -> str:
-    """The colour of points, which stand out from the ground of their class.
-
-    Parameters
-    ----------
-    colour : str
-        The colour of the class, as ``#RRGGBB``.
-
-    Returns
-    -------
-    str
-        The colour of its points.
-    """
+    """The colour of points, which stand out from the ground of their class."""
     return mixed(colour, "#000000", 0.8)
 
 
 def draw_classes(ax: Any, data: ClassificationMap, strength: float = GROUND) -> Any:
-    """Draw the ground in the colours of the classes.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Where to draw.
-    data : ClassificationMap
-        The map.
-    strength : float, optional
-        How much of its colour the ground of a class has, from 0 to 1.
-
-    Returns
-    -------
-    AxesImage
-        What was drawn.
-    """
+    """Draw the ground in the colours of the classes."""
     from matplotlib.colors import ListedColormap
 
     n_classes = len(data.classes)
@@ -88,18 +51,7 @@ def draw_classes(ax: Any, data: ClassificationMap, strength: float = GROUND) -> 
 
 
 def margin_scale(data: MarginMap) -> Any:
-    """The colours of margins.
-
-    Parameters
-    ----------
-    data : MarginMap
-        The map.
-
-    Returns
-    -------
-    ScalarMappable
-        From -1 to 1 in the colours of two classes; from 0 to 1 in greys where there are more.
-    """
+    """The colours of margins."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
@@ -115,20 +67,7 @@ def margin_scale(data: MarginMap) -> Any:
 
 
 def draw_margins(ax: Any, data: MarginMap) -> Any:
-    """Draw the ground in the colours of the margins.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Where to draw.
-    data : MarginMap
-        The map.
-
-    Returns
-    -------
-    AxesImage
-        What was drawn.
-    """
+    """Draw the ground in the colours of the margins."""
     where: dict[str, Any] = {
         "origin": "lower", "extent": extent_of(data), "aspect": "auto",
         "interpolation": "nearest", "zorder": 0,
@@ -144,22 +83,7 @@ def draw_margins(ax: Any, data: MarginMap) -> Any:
 
 
 def draw_border(ax: Any, data: ClassificationMap, linewidth: float = 0.8) -> Any:
-    """Draw the border between the classes, along the edges of the pixels.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Where to draw.
-    data : ClassificationMap
-        The map.
-    linewidth : float, default=0.8
-        Width of the line, in points.
-
-    Returns
-    -------
-    LineCollection
-        What was drawn.
-    """
+    """Draw the border between the classes, along the edges of the pixels."""
     from matplotlib.collections import LineCollection
 
     left, right, bottom, top = extent_of(data)
@@ -182,22 +106,7 @@ def draw_border(ax: Any, data: ClassificationMap, linewidth: float = 0.8) -> Any
 
 
 def draw_true_border(ax: Any, truth: ClassificationMap, linewidth: float = 1.3) -> list[Any]:
-    """Draw the border between the true classes, in dashes.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Where to draw.
-    truth : ClassificationMap
-        The true classes.
-    linewidth : float, default=1.3
-        Width of the line, in points.
-
-    Returns
-    -------
-    list of ContourSet
-        What was drawn, between each class and all others.
-    """
+    """Draw the border between the true classes, in dashes."""
     present = np.unique(truth.codes)
     some = present if len(present) > 2 else present[1:]  # one line between two
     return [
@@ -217,20 +126,7 @@ def _runs(differ: npt.NDArray[np.bool_]) -> tuple[Integers, Integers, Integers]:
 
 
 def on_same_grid(truth: Any, data: ClassificationMap) -> ClassificationMap:
-    """The classes that something decides for at the points of a map.
-
-    Parameters
-    ----------
-    truth : object
-        Anything that :func:`classification_map` takes, or a map already.
-    data : ClassificationMap
-        The map.
-
-    Returns
-    -------
-    ClassificationMap
-        Another on the same grid.
-    """
+    """The classes that something decides for at the points of a map."""
     if isinstance(truth, ClassificationMap):
         return truth
     box = ((data.x[0], data.x[-1]), (data.y[0], data.y[-1]))

@@ -27,45 +27,7 @@ def permuted_members(
     n_repeats: int,
     generator: np.random.Generator,
 ) -> Floats:
-    """Increase of each member's error on what it did not see, when an attribute is shuffled.
-
-    Parameters
-    ----------
-    members : FittedEnsemble
-        The members.
-    X : array or data frame of shape (n_rows, n_attributes)
-        The training examples.
-    y : ndarray of shape (n_rows,)
-        Codes of their classes, or their targets.
-    weights : ndarray of shape (n_rows,)
-        Their weights.
-    out : ndarray of bool of shape (n_members, n_rows)
-        The examples that each member did not see.
-    n_repeats : int
-        Shuffles of each attribute, of which the mean is taken.
-    generator : numpy.random.Generator
-        Source of the shuffles.
-
-    Returns
-    -------
-    ndarray of shape (n_members, n_attributes)
-        Shares of errors, or squared ones; NaN for a member that saw all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from orfeon.adapters import adapt
-    >>> from orfeon.inspection._member_permutations import permuted_members
-    >>> X = np.random.default_rng(0).random((100, 2))
-    >>> y = (X[:, 1] > 0.5).astype(int)
-    >>> members = adapt(RandomForestClassifier(20, random_state=0).fit(X, y))
-    >>> found = permuted_members(
-    ...     members, X, y, np.ones(100), members.out_of_bag(X, y), 1, np.random.default_rng(0)
-    ... )
-    >>> found.shape, bool(found[:, 1].mean() > 0.2)
-    ((20, 2), True)
-    """
+    """Increase of each member's error on what it did not see, when an attribute is shuffled."""
     counted = out * weights
     total = counted.sum(axis=1)
 

@@ -16,54 +16,13 @@ Orders = Mapping[str, Any] | Sequence[str | Rule | Order] | str | Rule | Order
 
 
 def read_orders(orders: Orders | None, source: Source) -> dict[str, Order]:
-    """Orders by name, made where only a rule is given.
-
-    Parameters
-    ----------
-    orders : dict, sequence, str, Rule or Order, or None
-        Rules, orders or permutations.
-    source : Source
-        The votes that rules go by.
-
-    Returns
-    -------
-    dict of str to Order
-        Orders of all members.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._orders import read_orders
-    >>> from orfeon.votes.source import read_source
-    >>> source = read_source([[0, 1], [0, 0], [1, 0]], None, [0, 0])
-    >>> found = read_orders({"mine": [2, 0, 1], "best first": "reduce_error"}, source)
-    >>> {name: order.order.tolist() for name, order in found.items()}
-    {'mine': [2, 0, 1], 'best first': [1, 0, 2]}
-    """
+    """Orders by name, made where only a rule is given."""
     named = {} if orders is None else named_orders(orders)
     return {name: as_order(one, source) for name, one in named.items()}
 
 
 def named_orders(orders: Orders) -> dict[str, Any]:
-    """Rules, orders or permutations with their names.
-
-    Parameters
-    ----------
-    orders : dict, sequence, str, Rule or Order
-        What was given.
-
-    Returns
-    -------
-    dict of str to object
-        The same, by the names given, or else those of the rules; rules of one name are told apart
-        by their options.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._orders import named_orders
-    >>> from orfeon.ordering import MarginDistance
-    >>> list(named_orders(["reduce_error", MarginDistance(0.05), MarginDistance(0.2)]))
-    ['reduce error', 'MarginDistance(p=0.05)', 'MarginDistance(p=0.2)']
-    """
+    """Rules, orders or permutations with their names."""
     if isinstance(orders, str | Rule | Order):
         orders = [orders]
     if isinstance(orders, Mapping):
@@ -91,27 +50,7 @@ def _name_of(rule: Any) -> str:
 
 
 def as_order(given: Any, source: Source | None = None) -> Order:
-    """An order of all members.
-
-    Parameters
-    ----------
-    given : Order, Rule, str, or array of shape (n_members,)
-        An order, a rule that makes one, or a permutation.
-    source : Source, optional
-        The votes that a rule goes by; without them only an Order will do.
-
-    Returns
-    -------
-    Order
-        The order.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._orders import as_order
-    >>> from orfeon.votes.source import read_source
-    >>> as_order([1, 2, 0], read_source([[0, 1], [0, 0], [1, 0]], None, [0, 0])).error_curve
-    array([0., 0., 0.])
-    """
+    """An order of all members."""
     if isinstance(given, Order):
         if source is not None:
             check_members(len(given), source.selection.n_members, "orders")
@@ -135,22 +74,6 @@ def as_order(given: Any, source: Source | None = None) -> Order:
 
 
 def check_members(found: int, expected: int, name: str) -> None:
-    """Refuse what belongs to another ensemble.
-
-    Parameters
-    ----------
-    found, expected : int
-        Numbers of members.
-    name : str
-        The argument.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._orders import check_members
-    >>> check_members(3, 4, "orders")
-    Traceback (most recent call last):
-    ...
-    ValueError: orders has 3 members, and the ensemble has 4.
-    """
+    """Refuse what belongs to another ensemble."""
     if found != expected:
         raise ValueError(f"{name} has {found} members, and the ensemble has {expected}.")

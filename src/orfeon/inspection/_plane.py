@@ -24,25 +24,7 @@ _POINTS = 8192
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """A grid of points; they are numbered row by row, from the lowest.
-
-    Parameters
-    ----------
-    coordinates : tuple of two ndarrays
-        Values of the two attributes, ascending; codes where an attribute is categorical.
-    schema : Schema
-        What the attributes are.
-    frame : type or None
-        The type of data frame that the model takes; None for arrays.
-
-    Examples
-    --------
-    >>> from orfeon.datasets import Circle
-    >>> from orfeon.inspection._plane import Plane
-    >>> plane = Plane.over(Circle(), None, ((0, 1), (0, 2)), (2, 3), 0.0)
-    >>> next(plane.blocks()).tolist()
-    [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 2.0], [1.0, 2.0]]
-    """
+    """A grid of points; they are numbered row by row, from the lowest."""
 
     coordinates: tuple[Floats, Floats]
     schema: Schema
@@ -57,20 +39,7 @@ class Plane:
         grid_resolution: int | tuple[int, int],
         room: float,
     ) -> Self:
-        """The grid that is asked for.
-
-        Parameters
-        ----------
-        model : object
-            What will be asked.
-        X, box, grid_resolution, room
-            As in :func:`orfeon.inspection.classification_map`.
-
-        Returns
-        -------
-        Plane
-            The grid.
-        """
+        """The grid that is asked for."""
         model = _one_of(model)
         n_attributes = getattr(model, "n_features_in_", getattr(model, "n_attributes", 2))
         if n_attributes != 2:
@@ -89,13 +58,7 @@ class Plane:
         return len(self.coordinates[0]) * len(self.coordinates[1])
 
     def blocks(self) -> Iterator[Any]:
-        """The points, some at a time, as the model takes them.
-
-        Yields
-        ------
-        array or data frame of shape (n_points, 2)
-            Rows.
-        """
+        """The points, some at a time, as the model takes them."""
         n_columns = len(self.coordinates[0])
         for first in range(0, len(self), _POINTS):
             at = np.arange(first, min(first + _POINTS, len(self)))
@@ -113,24 +76,7 @@ class Plane:
 
 
 def is_whole(number: Any) -> bool:
-    """Whether something is a whole number.
-
-    Parameters
-    ----------
-    number : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        Whether it is; True and False are none.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._plane import is_whole
-    >>> is_whole(3), is_whole(3.0), is_whole(True)
-    (True, False, False)
-    """
+    """Whether something is a whole number."""
     return isinstance(number, Integral) and not isinstance(number, bool)
 
 

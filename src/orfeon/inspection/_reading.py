@@ -29,31 +29,7 @@ def read_answers(
     no_vote: Any = None,
     task: Task | None = None,
 ) -> Source:
-    """Read what members say of examples, or ask them.
-
-    Parameters
-    ----------
-    members_or_votes, X, y, sample_weight, on, no_vote, task
-        As for :func:`orfeon.order`.
-    what : str
-        What it is for, in the plural: errors say so, and what to do.
-
-    Returns
-    -------
-    Source
-        What they say.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._reading import read_answers
-    >>> read_answers([[0, 1], [1, 1]], None, [0, 1], what="margins").selection.right.tolist()
-    [[True, True], [False, True]]
-    >>> read_answers([[0, 1], [1, 1]], [0, 1], None, what="margins")
-    Traceback (most recent call last):
-    ...
-    ValueError: y is missing: margins need the true labels or targets. A matrix of votes goes
-    without X, and with y=labels.
-    """
+    """Read what members say of examples, or ask them."""
     check_has_labels(members_or_votes, y, what)
     if can_be_asked(members_or_votes):
         if X is None:
@@ -65,30 +41,7 @@ def read_answers(
 def read_class_votes(
     members_or_votes: Any, X: Any, y: Any, sample_weight: Any = None, *, what: str, **options: Any
 ) -> Source:
-    """Read votes for classes, or ask for them.
-
-    Parameters
-    ----------
-    members_or_votes, X, y, sample_weight
-        As for :func:`orfeon.order`.
-    what : str
-        What it is for, in the plural.
-    **options
-        ``on`` and ``no_vote``, as for :func:`read_answers`.
-
-    Returns
-    -------
-    Source
-        The votes.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._reading import read_class_votes
-    >>> read_class_votes([[0.5]], None, [0.7], what="margins")
-    Traceback (most recent call last):
-    ...
-    ValueError: members that predict numbers have no margins; votes for classes are needed.
-    """
+    """Read votes for classes, or ask for them."""
     source = read_answers(members_or_votes, X, y, sample_weight, what=what, **options)
     if source.selection.is_regression:
         raise ValueError(
@@ -98,31 +51,7 @@ def read_class_votes(
 
 
 def members_of(ensemble: Any, what: str) -> FittedEnsemble:
-    """A fitted ensemble of any make, whose members can be asked one by one.
-
-    Parameters
-    ----------
-    ensemble : ensemble, pipeline, or list of fitted estimators
-        As for :func:`orfeon.adapters.adapt`.
-    what : str
-        What it is for, in the plural.
-
-    Returns
-    -------
-    FittedEnsemble
-        The members.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import GradientBoostingClassifier
-    >>> from orfeon.inspection._reading import members_of
-    >>> members_of(GradientBoostingClassifier(), "margins")
-    Traceback (most recent call last):
-    ...
-    TypeError: margins need members that have a say of their own, and those of
-    GradientBoostingClassifier have none: its trees do not vote, each corrects the sum of all
-    before it. error_curves() follows it stage by stage.
-    """
+    """A fitted ensemble of any make, whose members can be asked one by one."""
     # They know all ensembles, some of which know pictures.
     from orfeon.adapters import adapt
     from orfeon.adapters.base import NoSayError
@@ -139,27 +68,7 @@ def members_of(ensemble: Any, what: str) -> FittedEnsemble:
 
 
 def named_ensembles(given: Any, name: str | None = None) -> dict[str, Any]:
-    """One ensemble with its name, or several with theirs.
-
-    Parameters
-    ----------
-    given : ensemble, list of estimators, matrix of votes, or mapping of str to these
-        What was given.
-    name : str, optional
-        The name of one; by default that of its class, or "members".
-
-    Returns
-    -------
-    dict of str to object
-        The ensembles by name.
-
-    Examples
-    --------
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.inspection._reading import named_ensembles
-    >>> named_ensembles(BaggingClassifier()), named_ensembles([[0, 1]])
-    ({'BaggingClassifier': BaggingClassifier()}, {'members': [[0, 1]]})
-    """
+    """One ensemble with its name, or several with theirs."""
     if isinstance(given, Mapping):
         return {str(its): one for its, one in given.items()}
     has_class = hasattr(given, "fit") or hasattr(given, "predict")
@@ -167,26 +76,7 @@ def named_ensembles(given: Any, name: str | None = None) -> dict[str, Any]:
 
 
 def read_weights(sample_weight: Any, n_examples: int) -> Floats:
-    """Weights of examples, of which one at least is positive.
-
-    Parameters
-    ----------
-    sample_weight : array of shape (n_examples,) or None
-        Weights; None for 1 each.
-    n_examples : int
-        How many examples there are.
-
-    Returns
-    -------
-    ndarray of shape (n_examples,)
-        The weights.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._reading import read_weights
-    >>> read_weights(None, 2)
-    array([1., 1.])
-    """
+    """Weights of examples, of which one at least is positive."""
     if sample_weight is not None and not np.any(np.asarray(sample_weight, dtype=np.float64)):
         raise ValueError(
             "sample_weight is zero for every example; at least one weight must be positive."

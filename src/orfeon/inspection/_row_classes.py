@@ -17,22 +17,7 @@ from orfeon.tabular import check_length
 
 
 class RowClasses:
-    """Rows by class.
-
-    Parameters
-    ----------
-    y : array of shape (n_rows,) or None
-        Their classes; None where all are of one without a name.
-    n_rows : int
-        How many there are.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._row_classes import RowClasses
-    >>> rows = RowClasses(["b", "a", "b"], 3)
-    >>> rows.names, rows.codes.tolist()
-    (['a', 'b'], [1, 0, 1])
-    """
+    """Rows by class."""
 
     def __init__(self, y: Any, n_rows: int) -> None:
         self.names: list[str] = []
@@ -53,22 +38,7 @@ class RowClasses:
             yield code, name, darker(colour), MARKERS[code % len(MARKERS)]
 
     def draw(self, ax: Any, points: npt.NDArray[np.float64], **look: Any) -> list[Any]:
-        """Draw points, each class in its own way.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes
-            Where to draw.
-        points : ndarray of shape (n_rows, 2)
-            The points.
-        **look
-            Properties of the markers.
-
-        Returns
-        -------
-        list of PathCollection
-            One for each class.
-        """
+        """Draw points, each class in its own way."""
         return [
             ax.scatter(
                 *points[self.codes == code].T, color=colour, marker=marker, label=f"class {name}",

@@ -18,52 +18,12 @@ _HANDLE = 7
 
 
 def plain(name: Any) -> str:
-    r"""A name in which dollar signs are dollar signs.
-
-    Parameters
-    ----------
-    name : object
-        A name.
-
-    Returns
-    -------
-    str
-        The name, as matplotlib wants it.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._texts import plain
-    >>> print(plain("price, $"))
-    price, \$
-    """
+    r"""A name in which dollar signs are dollar signs."""
     return str(name).replace("$", r"\$")
 
 
 def in_lines(text: str, width: float, size: float) -> str:
-    """A text in as few lines as fit, and these as even as can be.
-
-    Parameters
-    ----------
-    text : str
-        The text; its own lines stay apart.
-    width : float
-        Points that there are.
-    size : float
-        Height of the letters, in points.
-
-    Returns
-    -------
-    str
-        The same words.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._texts import in_lines
-    >>> print(in_lines("one two three four five six seven", 150.0, 10.0))
-    one two three
-    four five six
-    seven
-    """
+    """A text in as few lines as fit, and these as even as can be."""
     n_letters = max(int(width / (_LETTER * size)), 10)
     return "\n".join(_evenly(line, n_letters) for line in text.splitlines())
 
@@ -76,70 +36,20 @@ def _evenly(line: str, n_letters: int) -> str:
 
 
 def small_size() -> float:
-    """Height of small letters.
-
-    Returns
-    -------
-    float
-        In points; they follow matplotlib's ``font.size``.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._texts import small_size
-    >>> small_size()
-    8.33
-    """
+    """Height of small letters."""
     from matplotlib import rcParams
 
     return _SMALL * float(rcParams["font.size"])
 
 
 def fitting_size(longest: int, length: float) -> float:
-    """A size of letters by which a text has some length at most, and can be read.
-
-    Parameters
-    ----------
-    longest : int
-        Letters of the text.
-    length : float
-        Inches that there are.
-
-    Returns
-    -------
-    float
-        Size in points.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._texts import fitting_size
-    >>> fitting_size(10, 2.0), round(fitting_size(20, 1.0), 2)
-    (8.33, 6.55)
-    """
+    """A size of letters by which a text has some length at most, and can be read."""
     usual = small_size()
     return min(usual, max(0.6 * usual, length * 72.0 / (_LETTER * max(longest, 1))))
 
 
 def columns_of(labels: Sequence[str], width: float) -> int:
-    """How many entries of a legend are beside each other.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        The entries, which fill one column after the other.
-    width : float
-        Points that there are.
-
-    Returns
-    -------
-    int
-        As many as there is room for, or fewer where the rows are as few.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._texts import columns_of
-    >>> columns_of(["class a", "class b", "class c"], 300.0)
-    3
-    """
+    """How many entries of a legend are beside each other."""
     n_letters = width / (_LETTER * small_size())
     for n_columns in range(len(labels), 1, -1):
         n_rows = math.ceil(len(labels) / n_columns)
@@ -169,26 +79,7 @@ class _Box(NamedTuple):
 
 
 def put_names(ax: Any, names: Sequence[str], points: Any) -> None:
-    """Write names beside points: right of them, or wherever they are over no other.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        The axes, with their limits.
-    names : sequence of str
-        The names; the first find a place first.
-    points : array of shape (n_names, 2)
-        The points, in the units of the axes.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from orfeon.inspection._texts import put_names
-    >>> ax = Figure(figsize=(4.0, 3.0)).add_subplot(xlim=(0, 10), ylim=(0, 10))
-    >>> put_names(ax, ["one", "other", "third"], [(5.0, 5.0), (5.1, 5.0), (9.9, 5.0)])
-    >>> [text.get_ha() for text in ax.texts]
-    ['left', 'right', 'right']
-    """
+    """Write names beside points: right of them, or wherever they are over no other."""
     size, scale = small_size(), 72.0 / ax.figure.dpi
     frame = ax.get_window_extent()
     taken: list[_Box] = []

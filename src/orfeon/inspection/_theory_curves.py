@@ -20,39 +20,14 @@ _MOST_SIZES = 120
 
 
 class Curve(NamedTuple):
-    """Errors, or shares, at some sizes or margins.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection._theory_curves import Curve
-    >>> Curve(np.array([1, 3]), np.array([0.3, 0.216])).y[-1]
-    np.float64(0.216)
-    """
+    """Errors, or shares, at some sizes or margins."""
 
     x: npt.NDArray[Any]
     y: Floats
 
 
 def odd_sizes(most: int) -> Integers:
-    """Odd sizes of an ensemble, all of them or about as many as a picture can show.
-
-    Parameters
-    ----------
-    most : int
-        The largest.
-
-    Returns
-    -------
-    ndarray of int64
-        Ascending, from 1 on. With two classes an even size has the error of the odd one before it.
-
-    Examples
-    --------
-    >>> from orfeon.inspection._theory_curves import odd_sizes
-    >>> odd_sizes(8).tolist(), len(odd_sizes(100_001)) <= 120
-    ([1, 3, 5, 7], True)
-    """
+    """Odd sizes of an ensemble, all of them or about as many as a picture can show."""
     if most < 1:
         raise ValueError(f"max_members={most!r} is not allowed: it is 1 or more.")
     every = np.arange(1, most + 1, 2)
@@ -63,29 +38,7 @@ def odd_sizes(most: int) -> Integers:
 
 
 def vote_errors(votes: Selection, sizes: Integers) -> Floats:
-    """Errors of the votes of the first members, all alike; a tie is decided by a fair draw.
-
-    Parameters
-    ----------
-    votes : Selection
-        What the members say.
-    sizes : ndarray of int64
-        Numbers of members, ascending.
-
-    Returns
-    -------
-    ndarray of shape (n_sizes,)
-        Weighted shares of examples on which the vote errs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection._theory_curves import vote_errors
-    >>> from orfeon.ordering import read_selection
-    >>> votes = read_selection([[0, 1], [1, 1], [0, 1]], [0, 0])
-    >>> vote_errors(votes, np.array([1, 2, 3]))
-    array([0.5 , 0.75, 0.5 ])
-    """
+    """Errors of the votes of the first members, all alike; a tie is decided by a fair draw."""
     counts = np.zeros((votes.n_examples, votes.n_classes))
     rows, errors, done = np.arange(votes.n_examples), [], 0
     for size in sizes:
@@ -99,26 +52,7 @@ def vote_errors(votes: Selection, sizes: Integers) -> Floats:
 
 
 def split_axes(ax: Any) -> tuple[Any, Any]:
-    """Two axes in the room of one: side by side, or one above the other where it is narrow.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Taken away.
-
-    Returns
-    -------
-    tuple of (Axes, Axes)
-        The first and the second.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from orfeon.inspection._theory_curves import split_axes
-    >>> one, other = split_axes(Figure(figsize=(3.5, 5.0)).add_subplot())
-    >>> bool(one.get_position().y0 > other.get_position().y1)
-    True
-    """
+    """Two axes in the room of one: side by side, or one above the other where it is narrow."""
     figure, room = ax.figure, ax.get_subplotspec()
     shape = (1, 2) if width_of(ax) >= _SIDE_BY_SIDE else (2, 1)
     grid = room.subgridspec(*shape)

@@ -385,33 +385,7 @@ def member_answers(
     verbose: int = 0,
     random_state: RandomState = None,
 ) -> tuple[npt.NDArray[Any], int]:
-    """Train an ensemble again and again, and ask its members about the same test set each time.
-
-    Parameters
-    ----------
-    ensemble : ensemble
-        Of ours or of scikit-learn's; copied.
-    data, y, sampling, n_train, n_test, n_repetitions, n_jobs, verbose, random_state
-        As for :func:`resample_predictions`.
-
-    Returns
-    -------
-    answers : ndarray of shape (n_repetitions, n_members, n_points)
-        What each member of each ensemble says: numbers, or class codes.
-    n_classes : int
-        Number of classes, 0 in regression.
-
-    Examples
-    --------
-    >>> from orfeon import RandomForestRegressor
-    >>> from orfeon.datasets import Friedman1
-    >>> from orfeon.inspection.correlated_members import member_answers
-    >>> answers, n_classes = member_answers(
-    ...     RandomForestRegressor(5), Friedman1(), n_train=50, n_test=20, n_repetitions=3
-    ... )
-    >>> answers.shape, n_classes
-    ((3, 5, 20), 0)
-    """
+    """Train an ensemble again and again, and ask its members about the same test set each time."""
     seeds = Seeds.of(random_state)
     samples = read_training_samples(data, y, sampling, n_train, n_test, seeds)
     question = _Question.about(samples, data, y, is_classifier(ensemble))

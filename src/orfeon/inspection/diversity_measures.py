@@ -24,25 +24,7 @@ from orfeon.votes.source import On
 
 @dataclass(frozen=True)
 class Measure:
-    """What is known of a measure of diversity.
-
-    Parameters
-    ----------
-    label : str
-        Its name in words.
-    grows : bool
-        Whether a larger value means more diversity.
-    lowest, highest : float
-        The values that it lies between, whatever the number of members.
-    is_pairwise : bool
-        Whether it is the mean of a measure of pairs.
-
-    Examples
-    --------
-    >>> from orfeon.inspection import MEASURES
-    >>> MEASURES["double_fault"]
-    Measure(label='double fault', grows=False, lowest=0.0, highest=1.0, is_pairwise=True)
-    """
+    """What is known of a measure of diversity."""
 
     label: str
     grows: bool

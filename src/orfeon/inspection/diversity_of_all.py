@@ -38,101 +38,28 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class RightVotes:
-    """How many members vote and are right, over the examples on which two or more vote.
-
-    Parameters
-    ----------
-    n_votes : ndarray of int64 of shape (n_kinds,)
-        Number of members that vote on the examples of each kind, L.
-    n_right : ndarray of int64 of shape (n_kinds,)
-        Number of them that are right, l.
-    weights : ndarray of int64 of shape (n_kinds,)
-        Weight of these examples, in steps.
-
-    See Also
-    --------
-    right_votes : Makes one.
-
-    Examples
-    --------
-    >>> from orfeon.inspection.diversity_of_all import right_votes
-    >>> tally = right_votes([[0, 0, 1, 1], [0, 1, 1, 0]], y=[0, 0, 1, 0])
-    >>> tally.n_right, tally.weights
-    (array([1, 2]), array([2, 2]))
-    """
+    """How many members vote and are right, over the examples on which two or more vote."""
 
     n_votes: Integers
     n_right: Integers
     weights: Integers
 
     def mean(self, values: npt.NDArray[Any]) -> float:
-        """Mean over the examples.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_kinds,)
-            Value of an example of each kind.
-
-        Returns
-        -------
-        float
-            Their weighted mean; NaN without examples.
-        """
+        """Mean over the examples."""
         if not len(self.weights):
             return float("nan")
         return float(self.weights.astype(np.float64) @ values / self.weights.sum())
 
 
 def right_votes(members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any) -> RightVotes:
-    """Count, for each example, the members that vote and those that are right.
-
-    Parameters
-    ----------
-    members_or_votes, X, y
-        An ensemble with examples, or a matrix of votes without; see
-        :func:`orfeon.inspection.diversity`. Or a :class:`RightVotes` alone.
-    **reading
-        ``sample_weight``, ``on`` and ``no_vote``, as there.
-
-    Returns
-    -------
-    RightVotes
-        The counts, from which all measures here follow. They are exact: the order of examples and
-        of members changes nothing.
-
-    Examples
-    --------
-    >>> from orfeon.inspection.diversity_of_all import right_votes
-    >>> votes = [["a", "b", "?"], ["a", "a", "?"], ["?", "a", "b"]]
-    >>> tally = right_votes(votes, y=["a", "a", "b"], no_vote="?")
-    >>> tally.n_votes, tally.n_right
-    (array([2, 3]), array([2, 2]))
-    """
+    """Count, for each example, the members that vote and those that are right."""
     if isinstance(members_or_votes, RightVotes):
         return members_or_votes
     return tally(read_votes(members_or_votes, X, y, **reading))
 
 
 def tally(selection: Selection) -> RightVotes:
-    """Count, for each example, the members that vote and those that are right.
-
-    Parameters
-    ----------
-    selection : Selection
-        What the members say.
-
-    Returns
-    -------
-    RightVotes
-        The counts.
-
-    Examples
-    --------
-    >>> from orfeon.inspection.diversity_of_all import tally
-    >>> from orfeon.inspection.diversity_of_pairs import read_votes
-    >>> tally(read_votes([[0, 0, 1, 1], [0, 1, 1, 0]], y=[0, 0, 1, 0])).n_right
-    array([1, 2])
-    """
+    """Count, for each example, the members that vote and those that are right."""
     n_right = selection.right.sum(axis=0, dtype=np.int64)
     n_votes = np.full_like(n_right, selection.n_members)
     if not selection.is_complete:

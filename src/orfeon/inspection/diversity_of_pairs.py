@@ -155,25 +155,7 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def pair_values(matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Entries of a symmetric matrix, each pair once.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_members, n_members)
-        A matrix.
-
-    Returns
-    -------
-    ndarray of shape (n_members * (n_members - 1) / 2,)
-        Entries (0, 1), (0, 2), ..., (1, 2), ...
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.diversity_of_pairs import pair_values
-    >>> pair_values(np.array([[0, 1, 2], [1, 0, 5], [2, 5, 0]]))
-    array([1, 2, 5])
-    """
+    """Entries of a symmetric matrix, each pair once."""
     return np.asarray(matrix[np.triu(np.ones(matrix.shape, bool), 1)])
 
 
@@ -186,24 +168,7 @@ def read_votes(
     on: On = "examples",
     no_vote: Any = None,
 ) -> Selection:
-    """Read the votes of two members or more for classes.
-
-    Parameters
-    ----------
-    members_or_votes, X, y, sample_weight, on, no_vote
-        As for :func:`orfeon.inspection.diversity`.
-
-    Returns
-    -------
-    Selection
-        What they say.
-
-    Examples
-    --------
-    >>> from orfeon.inspection.diversity_of_pairs import read_votes
-    >>> read_votes([["a", "b"], ["b", "b"]], y=["a", "b"]).right.tolist()
-    [[True, True], [False, True]]
-    """
+    """Read the votes of two members or more for classes."""
     selection = read_class_votes(
         members_or_votes, X, y, sample_weight, what="measures of diversity", on=on, no_vote=no_vote
     ).selection
@@ -256,25 +221,7 @@ def pairwise_diversity(
 
 
 def pairs_of(selection: Selection) -> PairwiseDiversity:
-    """Count who is right and wrong together.
-
-    Parameters
-    ----------
-    selection : Selection
-        What the members say.
-
-    Returns
-    -------
-    PairwiseDiversity
-        The counts of all pairs.
-
-    Examples
-    --------
-    >>> from orfeon.inspection.diversity_of_pairs import pairs_of, read_votes
-    >>> pairs_of(read_votes([[0, 1], [1, 1]], y=[0, 1])).both_right
-    array([[2., 1.],
-           [1., 1.]])
-    """
+    """Count who is right and wrong together."""
     both_right, first_right, both_wrong = np.zeros((3, selection.n_members, selection.n_members))
     n_right = np.zeros(selection.n_members)
     for first in range(0, selection.n_examples, _EXAMPLES):

@@ -394,33 +394,7 @@ def _can_paint(members: FittedEnsemble, plane: Plane) -> bool:
 def painted_votes(
     forest: Forest, x: Floats, y: Floats, votes: npt.NDArray[Any] | None = None
 ) -> Floats:
-    """Sums of the votes of axis-parallel trees at each point of a grid.
-
-    Parameters
-    ----------
-    forest : Forest
-        Classification trees whose tests are thresholds on two attributes.
-    x, y : ndarray of shape (n_columns,) and (n_rows,)
-        Coordinates, ascending.
-    votes : ndarray of shape (n_trees,), optional
-        The weight of each tree's vote; 1 by default.
-
-    Returns
-    -------
-    ndarray of shape (n_rows * n_columns, n_classes)
-        Sums at the points, row by row. They are added in whole steps, so that those of equal votes
-        are exact, and others do not depend on any order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import CARTClassifier
-    >>> from orfeon.inspection.maps import painted_votes
-    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
-    >>> forest = CARTClassifier().fit(X, [0, 1, 1]).forest_
-    >>> painted_votes(forest, np.array([0.0, 0.5, 0.6]), np.array([0.0])).tolist()
-    [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
-    """
+    """Sums of the votes of axis-parallel trees at each point of a grid."""
     weights = np.ones(len(forest)) if votes is None else np.asarray(votes, dtype=np.float64)
     if weights.shape != (len(forest),) or forest.n_attributes != 2 or not forest._is_plain:
         raise ValueError(

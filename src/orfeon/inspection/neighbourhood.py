@@ -209,26 +209,7 @@ def outlier_scores(
 
 
 def checked_proximities(given: Any) -> Any:
-    """Proximities of rows to themselves; anything else is refused.
-
-    Parameters
-    ----------
-    given : array or sparse array of shape (n_rows, n_rows)
-        What was given.
-
-    Returns
-    -------
-    ndarray or sparse array of shape (n_rows, n_rows)
-        The same.
-
-    Examples
-    --------
-    >>> from orfeon.inspection.neighbourhood import checked_proximities
-    >>> checked_proximities([[1.0, 0.5]])
-    Traceback (most recent call last):
-    ...
-    ValueError: proximities has shape (1, 2); those of rows to themselves are expected, a square.
-    """
+    """Proximities of rows to themselves; anything else is refused."""
     if hasattr(given, "predict") or isinstance(given, Forest):
         raise TypeError(
             f"proximities is a {type(given).__name__}; give those of the rows: "
@@ -297,25 +278,7 @@ def _chunks(given: Any, X: Any, Z: Any, what: str) -> Iterator[_Chunk]:
 
 
 def forest_of(given: Any) -> Forest | None:
-    """The trees of an ensemble, or of a tree, of ours.
-
-    Parameters
-    ----------
-    given : object
-        Anything.
-
-    Returns
-    -------
-    Forest or None
-        None where there is no forest of ours.
-
-    Examples
-    --------
-    >>> from orfeon import CARTClassifier
-    >>> from orfeon.inspection.neighbourhood import forest_of
-    >>> len(forest_of(CARTClassifier().fit([[0.0], [1.0]], [0, 1]))), forest_of("a tree")
-    (1, None)
-    """
+    """The trees of an ensemble, or of a tree, of ours."""
     if isinstance(given, Forest):
         return given
     if not hasattr(type(given), "_encode"):

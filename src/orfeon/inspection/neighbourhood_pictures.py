@@ -43,27 +43,6 @@ def scaling_coordinates(proximities: Floats) -> tuple[Floats, Floats]:
 
     Two rows of proximity p are at a squared distance of 2 (1 - p), and classical scaling finds the
     plane of the greatest variation.
-
-    Parameters
-    ----------
-    proximities : ndarray of shape (n_rows, n_rows)
-        Proximities between the rows.
-
-    Returns
-    -------
-    points : ndarray of shape (n_rows, 2)
-        The points.
-    shares : ndarray of shape (2,)
-        The share of all variation that each of the two coordinates has.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.neighbourhood_pictures import scaling_coordinates
-    >>> near = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    >>> points, shares = scaling_coordinates(near)
-    >>> np.linalg.norm(points[0] - points[[1, 2]], axis=1).round(3), shares.sum().round(3)
-    (array([1.   , 1.414]), np.float64(1.0))
     """
     from sklearn.decomposition import KernelPCA  # few ask for points, and importing it takes long
 

@@ -36,30 +36,14 @@ _LARGE = 1 << 30
 
 
 class Member(NamedTuple):
-    """A part of the archive.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    parts : sequence of buffers
-        What it holds, one after the other.
-    """
+    """A part of the archive."""
 
     name: str
     parts: Sequence[bytes | memoryview]
 
 
 def write_archive(path: str, members: Sequence[Member]) -> None:
-    """Write a zip in the place of a file, wholly or not at all.
-
-    Parameters
-    ----------
-    path : str
-        The file. It is replaced when all is on the disk; until then it stays as it was.
-    members : sequence of Member
-        In this order.
-    """
+    """Write a zip in the place of a file, wholly or not at all."""
     try:
         with atomic_write(path) as file:
             _write_members(file, members)
@@ -97,15 +81,7 @@ def _padding(place: int) -> bytes:
 
 
 class Archive:
-    """The members of a zip in memory, or in the file as far as they are read.
-
-    Parameters
-    ----------
-    memory : memoryview
-        The whole file.
-    places : dict of str to (int, int)
-        Where the contents of each member begin and end.
-    """
+    """The members of a zip in memory, or in the file as far as they are read."""
 
     def __init__(self, memory: memoryview, places: dict[str, tuple[int, int]]) -> None:
         self._memory = memory
@@ -122,18 +98,7 @@ class Archive:
         return len(self._memory)
 
     def contents(self, name: str) -> memoryview:
-        """What a member holds.
-
-        Parameters
-        ----------
-        name : str
-            The member.
-
-        Returns
-        -------
-        memoryview
-            Its bytes, not copied.
-        """
+        """What a member holds."""
         if name not in self._places:
             raise ModelFileError(f"{name} is not in it.")
         begin, end = self._places[name]
@@ -142,20 +107,7 @@ class Archive:
 
 @contextlib.contextmanager
 def open_archive(path: str, *, memory_map: bool = False) -> Iterator[Archive]:
-    """Read a model file.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    memory_map : bool, default=False
-        Whether the file stays where it is, and only what is used is read.
-
-    Yields
-    ------
-    Archive
-        Its members. Anything that is wrong with them, then or later, names the file.
-    """
+    """Read a model file."""
     try:
         with open(path, "rb", opener=_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

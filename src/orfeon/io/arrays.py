@@ -31,29 +31,7 @@ _SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": 
 
 
 class Shape(NamedTuple):
-    """What an array is, as the document says it.
-
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        The kind of its entries.
-    shape : tuple of int
-        Entries along each dimension.
-    order : {"C", "F"}
-        Which index moves first in memory.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.io.arrays import Shape
-    >>> shape = Shape.of(np.zeros((2, 3)))
-    >>> shape.written(), shape.n_bytes, len(shape.header())
-    (['<f8', [2, 3], 'C'], 48, 128)
-    >>> Shape.read(["<f8", [2, -3], "C"])
-    Traceback (most recent call last):
-    ...
-    orfeon.io.errors.ModelFileError: the shape [2, -3] of an array is not allowed.
-    """
+    """What an array is, as the document says it."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -61,18 +39,7 @@ class Shape(NamedTuple):
 
     @classmethod
     def of(cls, array: npt.NDArray[Any]) -> Shape:
-        """What a given array is when it is written.
-
-        Parameters
-        ----------
-        array : ndarray
-            Of numbers, booleans, texts or dates.
-
-        Returns
-        -------
-        Shape
-            Little-endian, as all arrays in model files.
-        """
+        """What a given array is when it is written."""
         dtype = array.dtype if array.dtype == NODE else array.dtype.newbyteorder("<")
         fortran = array.flags.f_contiguous and not array.flags.c_contiguous
         shape = cls(dtype, array.shape, "F" if fortran else "C")
@@ -80,18 +47,7 @@ class Shape(NamedTuple):
 
     @classmethod
     def read(cls, written: Any) -> Shape:
-        """What the document says of an array, checked.
-
-        Parameters
-        ----------
-        written : list
-            Kind, shape and order.
-
-        Returns
-        -------
-        Shape
-            The same, ready for use.
-        """
+        """What the document says of an array, checked."""
         if type(written) is not list or len(written) != 3:
             raise ModelFileError("an array is not described by kind, shape and order.")
         name, shape, order = written
@@ -126,18 +82,7 @@ class Shape(NamedTuple):
         return stream.getvalue()
 
     def view(self, entries: memoryview) -> npt.NDArray[Any]:
-        """The array whose entries are in some memory, which is not copied where it is aligned.
-
-        Parameters
-        ----------
-        entries : memoryview
-            Exactly as many bytes as the array has.
-
-        Returns
-        -------
-        ndarray
-            Aligned, in the byte order of the machine.
-        """
+        """The array whose entries are in some memory, which is not copied where it is aligned."""
         try:
             array: npt.NDArray[Any] = np.ndarray(
                 self.shape, self.dtype, buffer=entries if self.n_bytes else None, order=self.order
@@ -193,65 +138,21 @@ def _check_truth(array: npt.NDArray[Any]) -> None:
 
 
 def entries_of(array: npt.NDArray[Any], shape: Shape) -> memoryview:
-    """The entries of an array as bytes, in the order and byte order of the file.
-
-    Parameters
-    ----------
-    array : ndarray
-        The array.
-    shape : Shape
-        What it is when it is written.
-
-    Returns
-    -------
-    memoryview
-        The bytes; no copy where the array is so already.
-    """
+    """The entries of an array as bytes, in the order and byte order of the file."""
     array = array.astype(shape.dtype, order=shape.order, copy=False)
     flat = array.ravel(order=shape.order)
     return memoryview(flat.view(np.uint8) if flat.size else np.zeros(0, np.uint8))
 
 
 def small_array(array: npt.NDArray[Any]) -> list[Any]:
-    """A small array as it stands in the document.
-
-    Parameters
-    ----------
-    array : ndarray
-        The array.
-
-    Returns
-    -------
-    list
-        Kind, shape, order, and the entries in base 64.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.io.arrays import read_small_array, small_array
-    >>> small_array(np.array([1.0, 2.0]))
-    ['<f8', [2], 'C', 'AAAAAAAA8D8AAAAAAAAAQA==']
-    >>> read_small_array(small_array(np.array([1.0, 2.0])))
-    array([1., 2.])
-    """
+    """A small array as it stands in the document."""
     shape = Shape.of(array)
     text = base64.b64encode(entries_of(array, shape)).decode("ascii")
     return [*shape.written(), text]
 
 
 def read_small_array(written: Any) -> npt.NDArray[Any]:
-    """The array that stands in the document.
-
-    Parameters
-    ----------
-    written : list
-        As :func:`small_array` gives it.
-
-    Returns
-    -------
-    ndarray
-        The array, which owns its memory.
-    """
+    """The array that stands in the document."""
     if type(written) is not list or len(written) != 4 or type(written[3]) is not str:
         raise ModelFileError("an array in the document has no entries.")
     shape = Shape.read(written[:3])
@@ -272,18 +173,7 @@ def _decoded(text: str) -> bytes:
 
 
 def is_plain(array: npt.NDArray[Any]) -> bool:
-    """Whether an array can be a member of a model file.
-
-    Parameters
-    ----------
-    array : ndarray
-        The array.
-
-    Returns
-    -------
-    bool
-        False for objects and records.
-    """
+    """Whether an array can be a member of a model file."""
     try:
         Shape.of(array)
     except ModelFileError:
@@ -292,17 +182,6 @@ def is_plain(array: npt.NDArray[Any]) -> bool:
 
 
 def strings_of(array: npt.NDArray[Any]) -> Sequence[Any]:
-    """The entries of an array of objects, the last index first.
-
-    Parameters
-    ----------
-    array : ndarray
-        Of objects, or of texts of any length.
-
-    Returns
-    -------
-    sequence
-        The entries.
-    """
+    """The entries of an array of objects, the last index first."""
     entries: list[Any] = array.ravel(order="C").tolist()
     return entries

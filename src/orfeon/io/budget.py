@@ -30,17 +30,7 @@ VISITS = {
 
 
 def check_budget(objects: Any, arrays: Sequence[int], foreign: Sequence[int], n_bytes: int) -> None:
-    """Refuse a model whose parts would be evaluated far more often than there are parts.
-
-    Parameters
-    ----------
-    objects : list of dict
-        Class and fields of each object, as they stand in the document.
-    arrays, foreign : sequence of int
-        Bytes of each array, and of each estimator of another package.
-    n_bytes : int
-        Bytes of the file, or of what is to be written.
-    """
+    """Refuse a model whose parts would be evaluated far more often than there are parts."""
     if type(objects) is not list or len(objects) > limits.MAX_OBJECTS:
         raise ModelFileError("its objects are not a list, or too many.")
     explained = n_bytes + limits.BYTES_PER_EVALUATION * (len(objects) + len(foreign))

@@ -32,37 +32,7 @@ _OF_THE_RUN = ("n_jobs", "verbose")
 
 @dataclass(frozen=True)
 class Entry:
-    """A class of the catalogue.
-
-    Parameters
-    ----------
-    name : str
-        Its name in files.
-    home : str
-        The module that it is imported from.
-    made : {"state", "call"}
-        Whether attributes are set one by one, as in estimators, or given to the constructor.
-    listed : mapping of str to Kind or None
-        The attributes, those that fitting sets in an estimator; None in a dataclass of options,
-        which may be anything.
-    optional : frozenset of str
-        Those that may be absent in what is fitted.
-    left_out : frozenset of str
-        Attributes that are not saved: caches, and what belongs to the process.
-    check : callable, optional
-        Raises ValueError when attributes do not go together.
-    finish : callable, optional
-        Sets what was left out.
-    take_apart, put_together : callable, optional
-        The attributes of an object, and the object of some, where it keeps them in its own way.
-    is_estimator : bool
-        Whether it has parameters besides.
-    attribute : str, optional
-        Its name in the module, where that is another.
-    only_in : str, optional
-        The one attribute of other objects that may hold it, where that is not any: what is asked
-        without further checks must be where it was checked.
-    """
+    """A class of the catalogue."""
 
     name: str
     home: str
@@ -110,18 +80,7 @@ class Entry:
         return defaults | ({"n_jobs": None} if "n_jobs" in defaults else {})
 
     def fields_of(self, thing: Any) -> Fields:
-        """The attributes of an object that are saved.
-
-        Parameters
-        ----------
-        thing : object
-            Of this class.
-
-        Returns
-        -------
-        dict
-            By name, sorted.
-        """
+        """The attributes of an object that are saved."""
         if self.take_apart is not None:
             return dict(sorted(self.take_apart(thing).items()))
         if self.made == "call":
@@ -130,18 +89,7 @@ class Entry:
         return dict(sorted(state.items()))
 
     def checked(self, fields: Fields) -> Fields:
-        """Attributes that are known, complete and of the kinds that they must be.
-
-        Parameters
-        ----------
-        fields : dict
-            Attributes by name.
-
-        Returns
-        -------
-        dict
-            The same, with the defaults of parameters that an older orfeon did not have.
-        """
+        """Attributes that are known, complete and of the kinds that they must be."""
         unknown = [name for name in fields if name not in {*self.kinds, *self.parameters}]
         if unknown:
             raise ModelFileError(
@@ -175,18 +123,7 @@ class Entry:
             raise ModelFileError(f"a {self.name} is inconsistent: {error}") from error
 
     def build(self, fields: Fields) -> Any:
-        """An object with some attributes.
-
-        Parameters
-        ----------
-        fields : dict
-            Attributes by name; they are checked.
-
-        Returns
-        -------
-        object
-            Of this class.
-        """
+        """An object with some attributes."""
         fields = self.checked(fields) | self.run_defaults
         try:
             if self.put_together is not None:
@@ -230,18 +167,7 @@ def entries() -> Mapping[str, Entry]:
 
 
 def entry_named(name: Any) -> Entry:
-    """The class of a name in a file.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-
-    Returns
-    -------
-    Entry
-        What is known of it.
-    """
+    """The class of a name in a file."""
     entry = entries().get(name) if type(name) is str else None
     if entry is None:
         raise ModelFileError(f"it has a {str(name)[:80]!r}, which this orfeon does not know.")
@@ -249,18 +175,7 @@ def entry_named(name: Any) -> Entry:
 
 
 def entry_of(thing: Any) -> Entry | None:
-    """What is known of the class of an object, None if nothing.
-
-    Parameters
-    ----------
-    thing : object
-        Anything.
-
-    Returns
-    -------
-    Entry or None
-        A subclass of a class that is known is not.
-    """
+    """What is known of the class of an object, None if nothing."""
     kind = type(thing)
     package = kind.__module__.partition(".")[0]
     prefix = f"{package}." if package in _OTHER_PACKAGES else ""

@@ -29,26 +29,7 @@ def entries() -> Iterator[Entry]:
 
 
 def take_apart(combination: Any) -> Fields:
-    """The parts of a combination; of an adapted ensemble the ensemble itself.
-
-    Parameters
-    ----------
-    combination : Combination
-        As ``combine()`` gives it.
-
-    Returns
-    -------
-    dict
-        By name.
-
-    Examples
-    --------
-    >>> from orfeon import combine
-    >>> from orfeon.io.combination_class import put_together, take_apart
-    >>> jury = combine([["ill", "well"], ["ill", "well"], ["well", "well"]])
-    >>> put_together(take_apart(jury)).predict([["ill", "well"], ["well", "well"], ["ill", "ill"]])
-    array(['ill', 'well'], dtype='<U4')
-    """
+    """The parts of a combination; of an adapted ensemble the ensemble itself."""
     ensemble = combination.ensemble
     return {
         "rule": combination.rule,
@@ -60,18 +41,7 @@ def take_apart(combination: Any) -> Fields:
 
 
 def put_together(fields: Fields) -> Any:
-    """The combination of some parts, which must go together.
-
-    Parameters
-    ----------
-    fields : dict
-        As :func:`take_apart` gives them.
-
-    Returns
-    -------
-    Combination
-        It asks the same members by the same rule.
-    """
+    """The combination of some parts, which must go together."""
     from orfeon.adapters import adapt
     from orfeon.combining.combination import Combination
 

@@ -24,27 +24,7 @@ _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 class Decoder:
-    """Turns what a document says into values.
-
-    Parameters
-    ----------
-    arrays : list of ndarray
-        The arrays that are members of their own.
-    foreign : list
-        Estimators of other packages.
-    n_bytes : int, default=0
-        Bytes of the file.
-
-    Examples
-    --------
-    >>> from orfeon.io.decoding import Decoder
-    >>> Decoder([], []).decode({"tuple": [1, {"float": "-inf"}, {"range": [0, 3, 1]}]})
-    (1, -inf, range(0, 3))
-    >>> Decoder([], []).decode({"object": 0})
-    Traceback (most recent call last):
-    ...
-    orfeon.io.errors.ModelFileError: object 0 is not there, or comes later.
-    """
+    """Turns what a document says into values."""
 
     def __init__(
         self, arrays: list[npt.NDArray[Any]], foreign: list[Any], n_bytes: int = 0
@@ -74,18 +54,7 @@ class Decoder:
         }
 
     def read_objects(self, written: Any) -> list[Any]:
-        """Make all objects, each from those before it.
-
-        Parameters
-        ----------
-        written : list of dict
-            Class and fields of each.
-
-        Returns
-        -------
-        list
-            The objects.
-        """
+        """Make all objects, each from those before it."""
         if type(written) is not list or len(written) > limits.MAX_OBJECTS:
             raise ModelFileError("its objects are not a list, or too many.")
         for one in written:
@@ -107,20 +76,7 @@ class Decoder:
         return self._held["object"]
 
     def decode(self, written: Any, depth: int = 0) -> Any:
-        """The value that the document speaks of.
-
-        Parameters
-        ----------
-        written : JSON value
-            What it says.
-        depth : int, default=0
-            How many containers it is in.
-
-        Returns
-        -------
-        object
-            The value.
-        """
+        """The value that the document speaks of."""
         kind = type(written)
         if written is None or kind is bool or kind is str:
             return written

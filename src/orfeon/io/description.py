@@ -53,20 +53,7 @@ def describe(path: Path, *, foreign: bool = True) -> dict[str, Any]:
 
 
 def describe_parts(parts: Parts, path: Path) -> dict[str, Any]:
-    """Tell what is inside a model file that was read, as :func:`describe` does.
-
-    Parameters
-    ----------
-    parts : Parts
-        What was read.
-    path : str or path
-        The file, for messages.
-
-    Returns
-    -------
-    dict
-        Plain values by name.
-    """
+    """Tell what is inside a model file that was read, as :func:`describe` does."""
     try:
         return _described(parts)
     except Exception as error:  # whatever a forged file leads to that is consistent for all that

@@ -29,17 +29,7 @@ _LARGE_FIELD = 1
 
 
 class Listed(NamedTuple):
-    """A member, as the directory lists it.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    place : int
-        Where its header begins.
-    size : int
-        Bytes of its contents.
-    """
+    """A member, as the directory lists it."""
 
     name: str
     place: int
@@ -59,32 +49,7 @@ def _broken(what: str) -> ModelFileError:
 
 
 def read_directory(file: BinaryIO, n_bytes: int) -> tuple[list[Listed], int]:
-    """The members that the directory of a zip lists.
-
-    Parameters
-    ----------
-    file : binary file
-        The zip.
-    n_bytes : int
-        Its size.
-
-    Returns
-    -------
-    listed : list of Listed
-        The members, in the order of their places.
-    place : int
-        Where the directory begins: nothing of a member is beyond.
-
-    Examples
-    --------
-    >>> import io, zipfile
-    >>> from orfeon.io.directory import read_directory
-    >>> file = io.BytesIO()
-    >>> with zipfile.ZipFile(file, "w") as archive:
-    ...     archive.writestr("model.json", "{}")
-    >>> read_directory(file, len(file.getvalue()))
-    ([Listed(name='model.json', place=0, size=2)], 42)
-    """
+    """The members that the directory of a zip lists."""
     end = _read_end(file, n_bytes)
     if end.n_members > limits.MAX_MEMBERS:
         raise ModelFileError(
@@ -191,33 +156,7 @@ def _large_numbers(extra: bytes, *numbers: int) -> list[int]:
 def find_contents(
     listed: list[Listed], directory: int, memory: memoryview
 ) -> dict[str, tuple[int, int]]:
-    """Where the contents of members are: one after the other, before the directory.
-
-    Parameters
-    ----------
-    listed : list of Listed
-        The members, in the order of their places.
-    directory : int
-        Where the directory begins.
-    memory : memoryview
-        The whole file.
-
-    Returns
-    -------
-    dict of str to (int, int)
-        Where the contents of each member begin and end.
-
-    Examples
-    --------
-    >>> import io, zipfile
-    >>> from orfeon.io.directory import find_contents, read_directory
-    >>> file = io.BytesIO()
-    >>> with zipfile.ZipFile(file, "w") as archive:
-    ...     archive.writestr("model.json", "{}")
-    >>> whole = file.getvalue()
-    >>> find_contents(*read_directory(file, len(whole)), memoryview(whole))
-    {'model.json': (40, 42)}
-    """
+    """Where the contents of members are: one after the other, before the directory."""
     places = {}
     free, limit = 0, min(directory, len(memory))
     for name, place, size in listed:

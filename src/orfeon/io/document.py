@@ -21,18 +21,7 @@ _KEYS = {"about", "arrays", "foreign", "made_by", "model", "objects", "preparati
 
 
 def write_document(content: dict[str, Any]) -> bytes:
-    """The document of some content: the format, its version and a digest stand in front.
-
-    Parameters
-    ----------
-    content : dict
-        JSON values by name.
-
-    Returns
-    -------
-    bytes
-        The document; the same content gives the same bytes.
-    """
+    """The document of some content: the format, its version and a digest stand in front."""
     assert set(content) == _KEYS
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     rest = text[1:].encode("ascii")
@@ -52,18 +41,7 @@ def write_document(content: dict[str, Any]) -> bytes:
 
 
 def read_document(data: memoryview) -> dict[str, Any]:
-    """The content of a document, whose digest is checked before it is read.
-
-    Parameters
-    ----------
-    data : memoryview
-        The document.
-
-    Returns
-    -------
-    dict
-        JSON values by name.
-    """
+    """The content of a document, whose digest is checked before it is read."""
     if len(data) > limits.MAX_DOCUMENT:
         raise ModelFileError("its description is too large.")
     found = _FRONT.match(bytes(data[:256]))
@@ -128,34 +106,7 @@ def _is_container(value: Any) -> bool:
 
 
 def plain_json(value: Any, name: str, *, depth: int = 0) -> Any:
-    """A value as plain JSON: tuples become lists, NumPy's numbers plain ones.
-
-    Parameters
-    ----------
-    value : object
-        None, booleans, numbers, texts, lists, tuples and dicts with texts as keys.
-    name : str
-        What it is, for the message.
-    depth : int, default=0
-        How many containers it is in.
-
-    Returns
-    -------
-    JSON value
-        The same; numbers that are not finite become null, which JSON has no other word for.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.io.document import plain_json
-    >>> plain_json({"error": np.float64(0.25), "sizes": (1, 2), "t": float("nan")}, "about")
-    {'error': 0.25, 'sizes': [1, 2], 't': None}
-    >>> plain_json({"when": object()}, "about")
-    Traceback (most recent call last):
-    ...
-    orfeon.io.errors.ModelFileError: about['when'] is of type object; about may hold None, booleans,
-    numbers, texts, lists and dicts of them.
-    """
+    """A value as plain JSON: tuples become lists, NumPy's numbers plain ones."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if value is None or isinstance(value, bool | str):

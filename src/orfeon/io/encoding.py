@@ -23,29 +23,7 @@ from orfeon.io.kinds import are_keys
 
 
 class Encoder:
-    """Turns values into what a document says of them.
-
-    Attributes
-    ----------
-    objects : list of dict
-        Class and fields of each object.
-    arrays : list of ndarray
-        Arrays that become members of their own.
-    foreign : list of bytes
-        Estimators of other packages, as these write them.
-    n_bytes_used : int
-        Bytes of the arrays, each as often as objects hold it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.io.encoding import Encoder
-    >>> encoder = Encoder()
-    >>> encoder.encode((1, float("inf"), np.zeros(1000)))
-    {'tuple': [1, {'float': 'inf'}, {'array': 0}]}
-    >>> len(encoder.arrays)
-    1
-    """
+    """Turns values into what a document says of them."""
 
     def __init__(self) -> None:
         self.objects: list[dict[str, Any]] = []
@@ -58,20 +36,7 @@ class Encoder:
         self._where: list[str] = []
 
     def encode(self, value: Any, depth: int = 0) -> Any:
-        """What the document says of a value.
-
-        Parameters
-        ----------
-        value : object
-            A plain value, an array, or an object of a class that model files know.
-        depth : int, default=0
-            How many containers it is in.
-
-        Returns
-        -------
-        JSON value
-            The same in JSON.
-        """
+        """What the document says of a value."""
         kind = type(value)
         if value is None or kind is bool or kind is str:
             return value

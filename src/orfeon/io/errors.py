@@ -19,11 +19,4 @@ class ModelFileError(UserError):
 
 
 class ForeignPartsError(ModelFileError):
-    """A file holds estimators of other packages, saved by skops, and these were not asked for.
-
-    Examples
-    --------
-    >>> from orfeon.io.errors import ForeignPartsError, ModelFileError
-    >>> issubclass(ForeignPartsError, ModelFileError)
-    True
-    """
+    """A file holds estimators of other packages, saved by skops, and these were not asked for."""

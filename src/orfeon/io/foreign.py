@@ -38,20 +38,7 @@ def _skops(what: str) -> Any:
 
 
 def written_by_skops(thing: Any, place: str) -> bytes:
-    """An estimator of another package, as skops writes it.
-
-    Parameters
-    ----------
-    thing : estimator
-        Fitted or not.
-    place : str
-        Where in the model it is, for the message.
-
-    Returns
-    -------
-    bytes
-        What is saved.
-    """
+    """An estimator of another package, as skops writes it."""
     name = f"{type(thing).__module__}.{type(thing).__qualname__}"
     if not hasattr(thing, "get_params") or isinstance(thing, type):
         raise ModelFileError(
@@ -120,18 +107,7 @@ def _unpacked(member: bytes) -> int:
 
 
 def read_by_skops(data: bytes) -> Any:
-    """An estimator of another package, of types that skops trusts.
-
-    Parameters
-    ----------
-    data : bytes
-        As skops wrote it.
-
-    Returns
-    -------
-    estimator
-        The same.
-    """
+    """An estimator of another package, of types that skops trusts."""
     skops = _skops("it holds an estimator of another package")
     _check_zip(data)
     try:

@@ -31,15 +31,7 @@ def _require(condition: Any, what: str) -> None:
 
 
 def check_array(name: str, member: bytes) -> None:
-    """Refuse an array that is not as long as its header says, before memory is taken for it.
-
-    Parameters
-    ----------
-    name : str
-        The member of the zip.
-    member : bytes
-        What it holds, in the ``.npy`` format.
-    """
+    """Refuse an array that is not as long as its header says, before memory is taken for it."""
     stream = io.BytesIO(member)
     version = np.lib.format.read_magic(stream)
     _require(version in ((1, 0), (2, 0)), f"{name[:80]} has an unknown format.")
@@ -53,17 +45,7 @@ def check_array(name: str, member: bytes) -> None:
 
 
 def check_sharing(schema: Any, sizes: dict[str, int], n_bytes: int) -> None:
-    """Refuse parts that are held so often that evaluating them all would never end.
-
-    Parameters
-    ----------
-    schema : dict
-        What skops says of the parts.
-    sizes : dict of str to int
-        Bytes of the members that parts may refer to.
-    n_bytes : int
-        Bytes of the whole.
-    """
+    """Refuse parts that are held so often that evaluating them all would never end."""
     parts = list(_parts_of(schema))
     known: dict[int, list[dict[str, Any]]] = {}
     for part in parts:
@@ -152,13 +134,7 @@ class _Sizes:
 
 
 def check_loaded(thing: Any) -> None:
-    """Refuse what compiled code would follow beyond an array; reset ``n_jobs`` and ``verbose``.
-
-    Parameters
-    ----------
-    thing : object
-        What skops loaded.
-    """
+    """Refuse what compiled code would follow beyond an array; reset ``n_jobs`` and ``verbose``."""
     for one in _everything_in(thing):
         if isinstance(one, np.ndarray):
             _check_entries(one)

@@ -39,19 +39,7 @@ def check_forest(fields: Fields) -> None:
 
 
 def put_together(fields: Fields) -> Forest:
-    """The forest of some arrays, which must have been checked.
-
-    Parameters
-    ----------
-    fields : dict
-        Its arrays by name.
-
-    Returns
-    -------
-    Forest
-        Each node has a branch table of its own: what is derived from tables, such as the heaviest
-        branch, is of one node.
-    """
+    """The forest of some arrays, which must have been checked."""
     forest = Forest(**fields)
     if not forest.n_categories.any():
         return forest

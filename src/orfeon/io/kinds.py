@@ -14,26 +14,7 @@ Numbers = str | np.dtype[Any] | tuple[str, ...]
 
 
 class Kind(NamedTuple):
-    """What an attribute may hold.
-
-    Parameters
-    ----------
-    words : str
-        What is expected, in words.
-    holds : callable
-        Whether a value is of this kind.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.io.kinds import array, either, none, whole
-    >>> whole(1).holds(3), whole(1).holds(0), whole(1).holds(True), whole(1).holds(3.0)
-    (True, False, False, False)
-    >>> array("f8", 1).holds(np.zeros(3)), array("f8", 1).holds(np.zeros((3, 1)))
-    (True, False)
-    >>> either(none, whole(1)).words
-    'nothing or a whole number from 1'
-    """
+    """What an attribute may hold."""
 
     words: str
     holds: Callable[[Any], bool]

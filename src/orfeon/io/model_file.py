@@ -98,20 +98,7 @@ def save(model: Any, path: Path, *, preparation: Any = None, about: Any = None) 
 
 
 def written(model: Any, preparation: Any = None, about: Any = None) -> tuple[bytes, list[Member]]:
-    """What :func:`save` writes.
-
-    Parameters
-    ----------
-    model, preparation, about
-        As there.
-
-    Returns
-    -------
-    document : bytes
-        The description of the model, with the digests of all else.
-    members : list of Member
-        The arrays, and estimators of other packages.
-    """
+    """What :func:`save` writes."""
     if not _is_model(model):
         raise ModelFileError(f"model={str(model)[:200]} is no estimator, and cannot be saved.")
     encoder = Encoder()
@@ -231,17 +218,7 @@ def read_model(path: Path, *, memory_map: bool = False, foreign: bool = True) ->
 
 
 class Parts(NamedTuple):
-    """A model file, read.
-
-    Parameters
-    ----------
-    content : dict
-        What its document says.
-    objects : list
-        All objects of the model, the model itself last.
-    n_bytes : int
-        Bytes of the file.
-    """
+    """A model file, read."""
 
     content: dict[str, Any]
     objects: list[Any]
@@ -254,20 +231,7 @@ class Parts(NamedTuple):
 
 
 def read_parts(path: Path, *, memory_map: bool = False, foreign: bool = True) -> Parts:
-    """Read and check a model file, and build all that is in it.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    memory_map, foreign : bool
-        As in :func:`load`.
-
-    Returns
-    -------
-    Parts
-        The document, and the objects.
-    """
+    """Read and check a model file, and build all that is in it."""
     with open_archive(os.fspath(path), memory_map=memory_map) as archive:
         content = read_document(archive.contents(NAME))
         if content["foreign"] and not foreign:

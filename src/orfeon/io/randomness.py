@@ -15,18 +15,7 @@ _TWISTER_WORDS, _PHILOX_WORDS = 624, 4
 
 
 def is_random(value: Any) -> bool:
-    """Whether a value is a source of randomness that model files know.
-
-    Parameters
-    ----------
-    value : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        True for SeedSequence, Generator and RandomState.
-    """
+    """Whether a value is a source of randomness that model files know."""
     return type(value) in (
         np.random.SeedSequence,
         np.random.Generator,
@@ -35,28 +24,7 @@ def is_random(value: Any) -> bool:
 
 
 def state_of(value: Any) -> dict[str, Any]:
-    """The state of a source of randomness.
-
-    Parameters
-    ----------
-    value : SeedSequence, Generator or RandomState
-        The source.
-
-    Returns
-    -------
-    dict
-        Plain values and arrays.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.io.randomness import random_from, state_of
-    >>> generator = np.random.default_rng(3)
-    >>> state_of(generator)["kind"]
-    'Generator'
-    >>> random_from(state_of(generator)).integers(1000) == generator.integers(1000)
-    np.True_
-    """
+    """The state of a source of randomness."""
     if isinstance(value, np.random.SeedSequence):
         entropy: Any = value.entropy
         if isinstance(entropy, list | tuple | np.ndarray):
@@ -77,18 +45,7 @@ def state_of(value: Any) -> dict[str, Any]:
 
 
 def random_from(state: Any) -> Any:
-    """The source of randomness of a state.
-
-    Parameters
-    ----------
-    state : dict
-        As :func:`state_of` gives it.
-
-    Returns
-    -------
-    SeedSequence, Generator or RandomState
-        The source.
-    """
+    """The source of randomness of a state."""
     try:
         kind = state["kind"]
         if kind == "SeedSequence":
@@ -112,15 +69,7 @@ def random_from(state: Any) -> Any:
 
 
 def check_bits(state: Any, *, has_normal: bool) -> None:
-    """Raise ValueError unless a state is one that the bit generator which it names can reach.
-
-    Parameters
-    ----------
-    state : dict
-        As NumPy gives it.
-    has_normal : bool
-        Whether it is that of a RandomState, which draws normal numbers in pairs.
-    """
+    """Raise ValueError unless a state is one that the bit generator which it names can reach."""
     name = state["bit_generator"]
     if type(name) is not str or name not in _CHECKS:
         raise ValueError(f"the bit generator {str(name)[:40]!r} is not known")

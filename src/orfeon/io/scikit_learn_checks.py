@@ -24,20 +24,7 @@ def _require(condition: Any, what: str) -> None:
 
 
 def checks_of(name: str, fitted: list[str]) -> Check:
-    """What is checked of an estimator.
-
-    Parameters
-    ----------
-    name : str
-        Its class.
-    fitted : list of str
-        The attributes that fitting sets.
-
-    Returns
-    -------
-    callable
-        Raises ValueError when attributes do not go together.
-    """
+    """What is checked of an estimator."""
     found: list[Check] = [check for one, check in _OF_ATTRIBUTES.items() if one in fitted]
     found += [_OF_CLASSES[name]] if name in _OF_CLASSES else []
 

@@ -19,18 +19,7 @@ _OWN = ("random_state", "tree_")
 
 
 class AlikeTrees(list[Any]):
-    """Fitted trees that differ in their nodes and their seeds only.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from orfeon.io.scikit_learn_forests import AlikeTrees, packed
-    >>> forest = RandomForestClassifier(3, random_state=0).fit([[0.0], [1.0]], [0, 1])
-    >>> type(packed(forest.estimators_)) is AlikeTrees
-    True
-    >>> type(packed([forest.estimators_[0], "drop"]))
-    <class 'list'>
-    """
+    """Fitted trees that differ in their nodes and their seeds only."""
 
 
 MEMBERS = either(
@@ -60,18 +49,7 @@ def entry() -> Entry:
 
 
 def packed(members: Any) -> Any:
-    """Members as they are, or as alike trees if they are such.
-
-    Parameters
-    ----------
-    members : object
-        What an ensemble has as its members.
-
-    Returns
-    -------
-    object
-        The same, or AlikeTrees of the same.
-    """
+    """Members as they are, or as alike trees if they are such."""
     is_list = type(members) is list and len(members) > 1
     if not is_list or not all(trees.ESTIMATOR.holds(member) for member in members):
         return members
@@ -103,18 +81,7 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def take_apart(members: AlikeTrees) -> Fields:
-    """The arrays of all trees, end to end.
-
-    Parameters
-    ----------
-    members : AlikeTrees
-        The trees.
-
-    Returns
-    -------
-    dict
-        Columns, values, where each tree begins, and what all have in common.
-    """
+    """The arrays of all trees, end to end."""
     parts = [trees.take_apart(member.tree_) for member in members]
     template = copy.copy(members[0])
     template.random_state = None
@@ -132,13 +99,7 @@ def take_apart(members: AlikeTrees) -> Fields:
 
 
 def check_trees(fields: Fields) -> None:
-    """Raise ValueError when the arrays are no trees, or lead outside.
-
-    Parameters
-    ----------
-    fields : dict
-        As :func:`take_apart` gives them.
-    """
+    """Raise ValueError when the arrays are no trees, or lead outside."""
     start, seeds = fields["tree_start"], fields["random_state"]
     n_trees = len(start) - 1
     if n_trees < 1 or len(fields["max_depth"]) != n_trees:
@@ -153,18 +114,7 @@ def check_trees(fields: Fields) -> None:
 
 
 def put_together(fields: Fields) -> list[Any]:
-    """The trees of some arrays, which must have been checked.
-
-    Parameters
-    ----------
-    fields : dict
-        As :func:`take_apart` gives them.
-
-    Returns
-    -------
-    list of estimators
-        The trees.
-    """
+    """The trees of some arrays, which must have been checked."""
     template, seeds = fields["first"], fields["random_state"]
     seeds = [None] * (len(fields["tree_start"]) - 1) if seeds is None else seeds.tolist()
     members = []

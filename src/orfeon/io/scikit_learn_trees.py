@@ -69,29 +69,7 @@ def entry() -> Entry:
 
 
 def take_apart(tree: Any) -> Fields:
-    """The arrays of a tree.
-
-    Parameters
-    ----------
-    tree : sklearn.tree._tree.Tree
-        The tree.
-
-    Returns
-    -------
-    dict
-        Its columns, values and sizes.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from orfeon.io.scikit_learn_trees import put_together, take_apart
-    >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).tree_
-    >>> fields = take_apart(tree)
-    >>> fields["left_child"], fields["threshold"]
-    (array([ 1, -1, -1], dtype=int32), array([ 0.5, -2. , -2. ]))
-    >>> put_together(fields).node_count
-    3
-    """
+    """The arrays of a tree."""
     _, (n_features, n_classes, _), state = tree.__reduce__()
     nodes = state["nodes"]
     fields: Fields = {
@@ -106,26 +84,12 @@ def take_apart(tree: Any) -> Fields:
 
 
 def check_tree(fields: Fields) -> None:
-    """Raise ValueError when the arrays are no tree, or lead outside.
-
-    Parameters
-    ----------
-    fields : dict
-        As :func:`take_apart` gives them.
-    """
+    """Raise ValueError when the arrays are no tree, or lead outside."""
     check_nodes(fields, np.array([0, len(fields["left_child"])]))
 
 
 def check_nodes(fields: Fields, start: Integers) -> None:
-    """Raise ValueError when the nodes of some trees, end to end, do not make these trees.
-
-    Parameters
-    ----------
-    fields : dict
-        Columns and values of all nodes; children are numbered within their tree.
-    start : ndarray of shape (n_trees + 1,)
-        Where each tree begins.
-    """
+    """Raise ValueError when the nodes of some trees, end to end, do not make these trees."""
     left, right = fields["left_child"], fields["right_child"]
     n_nodes = len(left)
     if any(len(fields[name]) != n_nodes for name in PER_NODE):
@@ -157,39 +121,13 @@ def check_nodes(fields: Fields, start: Integers) -> None:
 
 
 def put_together(fields: Fields) -> Any:
-    """The tree of some arrays, which must have been checked.
-
-    Parameters
-    ----------
-    fields : dict
-        As :func:`take_apart` gives them.
-
-    Returns
-    -------
-    sklearn.tree._tree.Tree
-        The tree.
-    """
+    """The tree of some arrays, which must have been checked."""
     (tree,) = build(fields, [0, len(fields["left_child"])], [fields["max_depth"]])
     return tree
 
 
 def build(fields: Fields, start: Sequence[int], depths: Sequence[int]) -> Iterator[Any]:
-    """The trees of some arrays, end to end, which must have been checked.
-
-    Parameters
-    ----------
-    fields : dict
-        Columns and values of all nodes.
-    start : sequence of int
-        Where each tree begins, and the last one ends.
-    depths : sequence of int
-        The largest depth of each tree.
-
-    Yields
-    ------
-    sklearn.tree._tree.Tree
-        The trees.
-    """
+    """The trees of some arrays, end to end, which must have been checked."""
     from sklearn.tree._tree import NODE_DTYPE, Tree
 
     nodes = np.zeros(start[-1], NODE_DTYPE)

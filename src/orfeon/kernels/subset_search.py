@@ -130,27 +130,7 @@ def _enter_all(part, n_part, start, gains, keeps, leads):
 def search_part(
     part, n_part, n_low, start, gains, keeps, words, planes, mask, shift, best, n_best, best_code
 ):
-    """Try the ``2**n_part`` subsets whose numbers begin with the bits of ``part``.
-
-    Parameters
-    ----------
-    part : int
-        The bits above the lowest ``n_part``.
-    n_part, n_low : int
-        How many members are decided here, and how many of these all at once, at least one.
-    start : uint64 array of shape (n_rows, 2 * n_members + 3)
-        For each row of contests the leads before any member has entered, word 0 in the middle.
-    gains, keeps : uint64 arrays of shape (n_members, n_rows)
-        Where the member of each bit votes for the true class, and where not for the opponent.
-    words, planes : int64 arrays of shape (n_words + 1,)
-        Word w of examples has the rows from ``words[w]`` to ``words[w + 1]``, and its weights are
-        in ``mask`` from ``planes[w]`` to ``planes[w + 1]``.
-    mask, shift : uint64 arrays
-        Examples in whose weight the bit ``shift`` is set.
-    best, n_best, best_code : int64 arrays of shape (n_members + 1,)
-        For each size the most weight that any subset tried so far gets right, how many do, and the
-        last of them.
-    """
+    """Try the ``2**n_part`` subsets whose numbers begin with the bits of ``part``."""
     n_mid = n_part - n_low
     n_subsets = 1 << n_low
     # Leads after each of the middle members entered last, and, at the end, before any of them did.

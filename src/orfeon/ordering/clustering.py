@@ -90,29 +90,7 @@ class Clustering(Rule):
 
 
 def error_distances(selection: Selection) -> tuple[Integers, float]:
-    """Distance of each pair of members: how much of the examples they do not both get wrong.
-
-    Parameters
-    ----------
-    selection : Selection
-        What the members say.
-
-    Returns
-    -------
-    ndarray of int64 of shape (n_members, n_members)
-        Distances in whole numbers, so that sums of them are exact.
-    float
-        What the distance 1 is in them.
-
-    Examples
-    --------
-    >>> from orfeon.ordering import read_selection
-    >>> from orfeon.ordering.clustering import error_distances
-    >>> distance, scale = error_distances(read_selection([[1, 1, 0], [1, 0, 1]], [0, 0, 0]))
-    >>> distance / scale
-    array([[0.33333333, 0.66666667],
-           [0.66666667, 0.33333333]])
-    """
+    """Distance of each pair of members: how much of the examples they do not both get wrong."""
     dtype: Any = np.float32 if selection.total_weight < EXACT_IN_SINGLE else np.float64
     weights = selection.weights.astype(dtype)
     wrong = (~selection.right & selection.answered).astype(dtype)
@@ -126,29 +104,7 @@ def error_distances(selection: Selection) -> tuple[Integers, float]:
 
 
 def join_groups(distance: Integers) -> tuple[Integers, Integers]:
-    """Join members into groups, always the two nearest ones, until all are in one.
-
-    Parameters
-    ----------
-    distance : ndarray of int64 of shape (n_members, n_members)
-        Distance of each pair of members, symmetric; the diagonal does not count.
-
-    Returns
-    -------
-    joined : ndarray of shape (n_members - 1, 2)
-        The two groups that each step joins, named by their first members, the lower one first.
-    heights : ndarray of shape (n_members - 1,)
-        Their distances: those of their farthest members. They never decrease.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ordering.clustering import join_groups
-    >>> place = np.array([0, 1, 5, 7])
-    >>> joined, heights = join_groups(np.abs(place - place[:, None]))
-    >>> joined.tolist(), heights.tolist()
-    ([[0, 1], [2, 3], [0, 2]], [1, 2, 7])
-    """
+    """Join members into groups, always the two nearest ones, until all are in one."""
     n_members = len(distance)
     # Row a holds the groups after a only, so that the first least entry is the first pair.
     far = distance.astype(np.int64)
@@ -175,34 +131,7 @@ def join_groups(distance: Integers) -> tuple[Integers, Integers]:
 def representatives(
     distance: Integers, joined: Integers, errors: Floats, slack: int = 0
 ) -> list[Integers]:
-    """The member kept of each group, for every number of groups.
-
-    Parameters
-    ----------
-    distance : ndarray of int64 of shape (n_members, n_members)
-        Distance of each pair of members.
-    joined : ndarray of shape (n_members - 1, 2)
-        What :func:`join_groups` found.
-    errors : ndarray of shape (n_members,)
-        Error of each member.
-    slack : int, default=0
-        Sums of distances that differ by no more than this are the same.
-
-    Returns
-    -------
-    list of ndarray
-        The members kept of 1, 2, ... groups, in ascending order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ordering.clustering import join_groups, representatives
-    >>> place = np.array([0, 1, 5, 7])
-    >>> distance = np.abs(place - place[:, None])
-    >>> kept = representatives(distance, join_groups(distance)[0], np.array([0.2, 0.3, 0.2, 0.1]))
-    >>> [members.tolist() for members in kept]
-    [[3], [0, 3], [0, 2, 3], [0, 1, 2, 3]]
-    """
+    """The member kept of each group, for every number of groups."""
     n_members = len(distance)
     outside = distance.sum(axis=1) - np.diagonal(distance)  # to the members of other groups
     groups = {t: np.array([t]) for t in range(n_members)}

@@ -30,33 +30,6 @@ class Contests:
     used up. Those with most contests come first, so that the contests of a round belong to the
     first examples. Examples that are the same to all members are one, with the sum of their
     weights; those that all subsets get right, or none, have no contests and are left out.
-
-    Parameters
-    ----------
-    signs : ndarray of int8 of shape (n_members, n_contests)
-        +1 where a member votes for the true class, -1 where it votes for the opponent, else 0;
-        round after round.
-    needed : ndarray of int8 of shape (n_contests,)
-        The lead that the true class needs: 0, or 1 where a tie goes to the opponent.
-    round_sizes : ndarray of int64 of shape (n_rounds,)
-        How many examples, from the first, have a contest in each round.
-    weights : ndarray of int64 of shape (n_examples,)
-        Weights of the examples.
-    always_right : int
-        Weight of the examples that every subset gets right.
-    total_weight : int
-        Weight of all examples.
-
-    Examples
-    --------
-    >>> from orfeon.ordering import read_selection
-    >>> from orfeon.ordering.contests import find_contests
-    >>> votes = [[0, 1, 1, 2], [0, 0, 1, 2], [0, 2, 1, 2]]
-    >>> contests = find_contests(read_selection(votes, [0, 1, 1, 0]))
-    >>> contests.signs.tolist(), contests.needed.tolist(), contests.round_sizes.tolist()
-    ([[1, 1], [-1, 0], [0, -1]], [1, 0], [1, 1])
-    >>> contests.weights.tolist(), contests.always_right, contests.total_weight
-    ([1], 2, 4)
     """
 
     signs: npt.NDArray[np.int8]
@@ -81,24 +54,7 @@ class Contests:
 def read_votes(
     members_or_votes: Any, X: Any, y: Any, sample_weight: Any, no_vote: Any
 ) -> Selection:
-    """What members with equal votes say of the selection examples.
-
-    Parameters
-    ----------
-    members_or_votes, X, y, sample_weight, no_vote
-        As for :func:`orfeon.order`.
-
-    Returns
-    -------
-    Selection
-        The votes; regression and weighted votes are refused.
-
-    Examples
-    --------
-    >>> from orfeon.ordering.contests import read_votes
-    >>> read_votes([["a", "b"], ["b", "b"]], None, ["a", "b"], None, None).said.tolist()
-    [[0, 1], [1, 1]]
-    """
+    """What members with equal votes say of the selection examples."""
     selection = read_source(members_or_votes, X, y, sample_weight, no_vote=no_vote).selection
     if selection.is_regression:
         raise ValueError(
@@ -114,27 +70,7 @@ def read_votes(
 
 
 def find_contests(selection: Selection) -> Contests:
-    """Find the contests that decide the vote of any subset of the members.
-
-    Parameters
-    ----------
-    selection : Selection
-        What the members say; each has one vote.
-
-    Returns
-    -------
-    Contests
-        The contests. A member that does not vote on an example is 0 in all its contests; where a
-        subset may be silent altogether, the true class has to win against silence too.
-
-    Examples
-    --------
-    >>> from orfeon.ordering import read_selection
-    >>> from orfeon.ordering.contests import find_contests
-    >>> contests = find_contests(read_selection([[0, 1], [1, -1]], [0, 1], no_vote=-1))
-    >>> contests.signs.tolist(), contests.needed.tolist()
-    ([[1, 1], [-1, 0]], [0, 1])
-    """
+    """Find the contests that decide the vote of any subset of the members."""
     said, y, weights = _distinct(selection)
     is_right = said == y
     hopeless = ~is_right.any(axis=0)

@@ -18,18 +18,7 @@ Integers = npt.NDArray[np.int64]
 
 
 def kernel_arrays(selection: Selection) -> tuple[npt.NDArray[Any], ...]:
-    """Votes, labels, weights and vote weights as the kernels take them, and room for the scores.
-
-    Parameters
-    ----------
-    selection : Selection
-        What the members say.
-
-    Returns
-    -------
-    tuple of ndarray
-        The arguments that the kernels have in common.
-    """
+    """Votes, labels, weights and vote weights as the kernels take them, and room for the scores."""
     return (
         kernel_view(np.ascontiguousarray(selection.said, dtype=np.int32)),
         kernel_view(np.ascontiguousarray(selection.y, dtype=np.int64)),
@@ -109,18 +98,7 @@ def _error_of_subsets(selection: Selection, subsets: Sequence[Integers]) -> Floa
 
 
 def trivial_errors(selection: Selection) -> Floats:
-    """Squared error of each example when the mean target is predicted.
-
-    Parameters
-    ----------
-    selection : Selection
-        Of a regression problem.
-
-    Returns
-    -------
-    ndarray of shape (n_examples,)
-        Squared errors.
-    """
+    """Squared error of each example when the mean target is predicted."""
     mean = np.average(selection.y, weights=selection.weights)
     return np.asarray((mean - selection.y) ** 2)
 

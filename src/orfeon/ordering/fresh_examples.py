@@ -28,44 +28,12 @@ def _is_polars(X: Any) -> bool:
 
 
 def can_be_mixed(X: Any) -> bool:
-    """Whether :func:`mix_rows` takes a table as it is; others are read and decoded first.
-
-    Parameters
-    ----------
-    X : table
-        Of any kind.
-
-    Returns
-    -------
-    bool
-        Whether it does.
-    """
+    """Whether :func:`mix_rows` takes a table as it is; others are read and decoded first."""
     return type(X) is np.ndarray or hasattr(X, "iloc") or _is_polars(X)
 
 
 def mix_rows(X: Any, rows: Integers) -> Any:
-    """A table whose cells come from the same columns of any rows of another.
-
-    Parameters
-    ----------
-    X : ndarray, or data frame of pandas or polars, of shape (n_rows, n_attributes)
-        The cells, of any types.
-    rows : ndarray of shape (n_new, n_attributes)
-        The row that each cell is taken from.
-
-    Returns
-    -------
-    ndarray or data frame of shape (n_new, n_attributes)
-        Of the same kind, with the same names and types.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ordering.fresh_examples import mix_rows
-    >>> X = np.array([["a", 1], ["b", 2]], dtype=object)
-    >>> mix_rows(X, np.array([[0, 1], [1, 1], [1, 0]])).tolist()
-    [['a', 2], ['b', 2], ['b', 1]]
-    """
+    """A table whose cells come from the same columns of any rows of another."""
     if hasattr(X, "iloc"):
         columns = {name: X.iloc[:, j].array.take(rows[:, j]) for j, name in enumerate(X.columns)}
         return sys.modules["pandas"].DataFrame(columns)
@@ -86,40 +54,12 @@ def _pick(cumulative: Floats, uniform: Floats) -> Integers:
 def draw_marginals(
     weights: Floats, n_attributes: int, n: int, rng: np.random.Generator
 ) -> Integers:
-    """Draw every attribute from its own training example.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Weights of the training examples.
-    n_attributes : int
-        Number of attributes.
-    n : int
-        How many examples to draw.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (n, n_attributes)
-        The training example that each value is taken from.
-    """
+    """Draw every attribute from its own training example."""
     return _pick(np.cumsum(weights), rng.random((n, n_attributes)))
 
 
 def draw_pairs(weights: Floats, n_attributes: int, n: int, rng: np.random.Generator) -> Integers:
-    """Draw two training examples and every attribute from either of them.
-
-    Parameters
-    ----------
-    weights, n_attributes, n, rng
-        As for :func:`draw_marginals`.
-
-    Returns
-    -------
-    ndarray of shape (n, n_attributes)
-        The training example that each value is taken from.
-    """
+    """Draw two training examples and every attribute from either of them."""
     one, other = _pick(np.cumsum(weights), rng.random((2, n, 1)))
     return np.asarray(np.where(rng.random((n, n_attributes)) < 0.5, one, other))
 
@@ -159,29 +99,7 @@ class _Values:
 
 
 class Regions:
-    """The leaves of some trees, and the training values that lead to them.
-
-    Parameters
-    ----------
-    forest : Forest
-        Trees that test one attribute at a time.
-    X : ndarray of shape (n_rows, n_attributes)
-        Encoded training examples.
-    weights : ndarray of shape (n_rows,)
-        Their weights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import CARTClassifier
-    >>> from orfeon.ordering.fresh_examples import Regions
-    >>> X = np.array([[0.0, 5.0], [1.0, 6.0], [2.0, 7.0], [3.0, 8.0]])
-    >>> forest = CARTClassifier(random_state=0).fit(X[:, :1], [0, 0, 0, 1]).forest_
-    >>> regions = Regions(forest, X[:, :1], np.ones(4))
-    >>> drawn = regions.draw(8, np.random.default_rng(0))
-    >>> bool((drawn == 3).any()), bool((drawn < 3).any())
-    (True, True)
-    """
+    """The leaves of some trees, and the training values that lead to them."""
 
     def __init__(self, forest: Forest, X: Floats, weights: Floats) -> None:
         self._forest = forest
@@ -196,20 +114,7 @@ class Regions:
         self._base = forest.tree_start[tree]
 
     def draw(self, n: int, rng: np.random.Generator) -> Integers:
-        """Draw examples: a leaf each, then values that lead to it.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        rng : numpy.random.Generator
-            Source of randomness.
-
-        Returns
-        -------
-        ndarray of shape (n, n_attributes)
-            The training example that each value is taken from.
-        """
+        """Draw examples: a leaf each, then values that lead to it."""
         picked = np.sort(_pick(self._share, rng.random(n)))
         leaves, of = np.unique(picked, return_inverse=True)
         drawn = draw_marginals(self._weights, len(self._columns), n, rng)

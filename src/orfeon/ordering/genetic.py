@@ -41,26 +41,7 @@ _ENTRIES = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class GeneticHistory:
-    """How a population evolved: one value for the start and for each generation after it.
-
-    Parameters
-    ----------
-    best_fitness : ndarray of shape (n_generations + 1,)
-        Fitness of the fittest string.
-    mean_fitness : ndarray of shape (n_generations + 1,)
-        Mean fitness of the population.
-    best_error : ndarray of shape (n_generations + 1,)
-        Error of the fittest string.
-    mean_error : ndarray of shape (n_generations + 1,)
-        Mean error of the population.
-
-    Examples
-    --------
-    >>> from orfeon import search_genetic
-    >>> votes, y = [[0, 0, 1], [0, 1, 0], [1, 0, 0]], [0, 0, 0]
-    >>> search_genetic(votes, y=y, n_generations=3, random_state=0).history.best_error.round(2)
-    array([0.33, 0.  , 0.  , 0.  ])
-    """
+    """How a population evolved: one value for the start and for each generation after it."""
 
     best_fitness: Floats
     mean_fitness: Floats
@@ -224,15 +205,7 @@ def _n_equal(selection: Selection) -> float:
 
 
 class _Judge:
-    """Errors and fitness of strings.
-
-    Parameters
-    ----------
-    contests : Contests
-        What decides whether the vote of a subset is right.
-    n_examples : float
-        The N of the fitness.
-    """
+    """Errors and fitness of strings."""
 
     def __init__(self, contests: Contests, n_examples: float) -> None:
         self._contests = contests
@@ -265,15 +238,7 @@ class _Judge:
 
 
 class _Evolution:
-    """A population and what is known of it, now and before.
-
-    Parameters
-    ----------
-    judge : _Judge
-        Who says how fit strings are.
-    strings : ndarray of bool of shape (n_strings, n_members)
-        The start.
-    """
+    """A population and what is known of it, now and before."""
 
     def __init__(self, judge: _Judge, strings: Strings) -> None:
         self._judge = judge

@@ -165,22 +165,7 @@ def _whole(values: npt.NDArray[np.float64]) -> Integers:
 def gram_of_chunks(
     chunks: Iterable[Any], read: Callable[..., Selection], *, with_products: bool
 ) -> CorrectnessGram:
-    """Add up chunks.
-
-    Parameters
-    ----------
-    chunks : iterable of tuple
-        Votes and labels, or votes, labels and sample weights, of some examples each.
-    read : callable
-        Reads a chunk.
-    with_products : bool
-        Whether all pairs are multiplied.
-
-    Returns
-    -------
-    CorrectnessGram
-        The sums over all of them.
-    """
+    """Add up chunks."""
     gram: CorrectnessGram | None = None
     for selection in read_chunks(chunks, read):
         if gram is None:
@@ -192,20 +177,7 @@ def gram_of_chunks(
 
 
 def read_chunks(chunks: Iterable[Any], read: Callable[..., Selection]) -> Iterator[Selection]:
-    """Read chunks one by one; those in which no example counts are left out.
-
-    Parameters
-    ----------
-    chunks : iterable of tuple
-        Votes and labels, or votes, labels and sample weights.
-    read : callable
-        Reads a chunk.
-
-    Yields
-    ------
-    Selection
-        A chunk.
-    """
+    """Read chunks one by one; those in which no example counts are left out."""
     for chunk in chunks:
         if not isinstance(chunk, tuple | list) or len(chunk) not in (2, 3):
             raise ValueError(

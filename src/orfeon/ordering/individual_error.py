@@ -51,18 +51,7 @@ class IndividualError(Rule):
 
 
 def member_errors(selection: Selection) -> npt.NDArray[np.float64]:
-    """Error of each member on the examples it votes on.
-
-    Parameters
-    ----------
-    selection : Selection
-        What the members say.
-
-    Returns
-    -------
-    ndarray of shape (n_members,)
-        Shares of wrong votes, or mean squared errors; 1 and infinity for a member that never votes.
-    """
+    """Error of each member on the examples it votes on."""
     # Sums of whole numbers below 2**53 are exact in floats, and fast.
     weights = selection.weights.astype(np.float64)
     voted = selection.answered @ weights

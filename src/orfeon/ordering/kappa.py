@@ -63,20 +63,7 @@ class Kappa(Rule):
 
 
 def pairwise_kappa(selection: Selection) -> Floats:
-    """Kappa of each pair of members, on the examples on which both vote.
-
-    Parameters
-    ----------
-    selection : Selection
-        What the members say.
-
-    Returns
-    -------
-    ndarray of shape (n_members, n_members)
-        (theta1 - theta2) / (1 - theta2): theta1 the share of the examples on which they agree,
-        theta2 what two independent members with the same class shares would have. 1 where both
-        always vote for one and the same class, or never on the same example.
-    """
+    """Kappa of each pair of members, on the examples on which both vote."""
     n_members = selection.n_members
     small = selection.total_weight < EXACT_IN_SINGLE
     dtype = np.float32 if small else np.float64

@@ -144,25 +144,7 @@ class MetaTree(Rule):
 
 
 def decisions(selection: Selection) -> npt.NDArray[np.int64]:
-    """The class that all members together decide for, for each example.
-
-    Parameters
-    ----------
-    selection : Selection
-        What the members say.
-
-    Returns
-    -------
-    ndarray of shape (n_examples,)
-        Class codes; the first of those tied.
-
-    Examples
-    --------
-    >>> from orfeon.ordering import read_selection
-    >>> from orfeon.ordering.meta_tree import decisions
-    >>> decisions(read_selection([[0, 1, 2], [0, 2, 1], [2, 2, 0]], [0, 1, 2]))
-    array([0, 2, 0])
-    """
+    """The class that all members together decide for, for each example."""
     support = np.zeros((selection.n_examples, selection.n_classes))
     # Member by member, so that rounding is the same for all examples.
     for votes, weight in zip(selection.said, selection.vote_weights, strict=True):

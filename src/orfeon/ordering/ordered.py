@@ -276,20 +276,7 @@ class Order:
 
 
 def share_of(share: float, n_members: int) -> int:
-    """A share of the members in whole members.
-
-    Parameters
-    ----------
-    share : float
-        From 0 to 1.
-    n_members : int
-        How many there are.
-
-    Returns
-    -------
-    int
-        At least 1; halves are rounded up.
-    """
+    """A share of the members in whole members."""
     return max(1, int(np.floor(share * n_members + 0.5)))
 
 
@@ -360,20 +347,7 @@ def order(
 
 
 def order_source(source: Source, rule: Rule) -> Order:
-    """Order members whose votes were read.
-
-    Parameters
-    ----------
-    source : Source
-        The votes.
-    rule : Rule
-        The rule.
-
-    Returns
-    -------
-    Order
-        The order.
-    """
+    """Order members whose votes were read."""
     selection = source.selection
     rule.check(is_regression=selection.is_regression)
     found = rule.arrange(selection)
@@ -382,13 +356,7 @@ def order_source(source: Source, rule: Rule) -> Order:
 
 
 def pass_on_warning(found: Arrangement) -> None:
-    """Tell the user what the rule has to say.
-
-    Parameters
-    ----------
-    found : Arrangement
-        What the rule made of the members.
-    """
+    """Tell the user what the rule has to say."""
     if found.warning is not None:
         warn_user(found.warning)
 

@@ -158,21 +158,7 @@ def order_partitions(
 
 
 def refuse_for_partitions(on: Any, no_vote: Any, task: Any) -> None:
-    """Refuse what ``order`` and ``prune`` take for examples in memory only.
-
-    Parameters
-    ----------
-    on, no_vote, task
-        As for :func:`orfeon.order`.
-
-    Examples
-    --------
-    >>> from orfeon.ordering.partitioned import refuse_for_partitions
-    >>> refuse_for_partitions("out_of_bag", None, None)
-    Traceback (most recent call last):
-    ...
-    ValueError: on='out_of_bag' is not allowed for Dask collections; give on="examples".
-    """
+    """Refuse what ``order`` and ``prune`` take for examples in memory only."""
     if on != "examples":
         raise ValueError(f'on={on!r} is not allowed for Dask collections; give on="examples".')
     refuse_beside_ensemble(no_vote, task)

@@ -35,43 +35,7 @@ def draw_error_curve(
     whole: str | None = None,
     **style: Any,
 ) -> Any:
-    """Draw the error of the first 1, 2, ... members.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Where to draw.
-    errors : ndarray of shape (n_members,)
-        Errors, in the units of the axis; NaN where there is none.
-    label : str
-        Name of the curve.
-    spread : ndarray of shape (n_members,), optional
-        Half the height of a faint band about the curve.
-    mark : int, optional
-        A size to be marked.
-    note : str, optional
-        What is written beside it.
-    whole : str, optional
-        Name of the dotted line at the error of all members; none is drawn by default, and none
-        twice.
-    **style
-        Properties of the line; by default it looks different from the curves that are there.
-
-    Returns
-    -------
-    matplotlib Line2D
-        The curve.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from matplotlib.figure import Figure
-    >>> from orfeon.ordering.plot import draw_error_curve
-    >>> ax = Figure().add_subplot()
-    >>> curve = draw_error_curve(ax, np.array([30.0, 20.0, 25.0]), "votes", mark=2, whole="all 3")
-    >>> [line.get_label() for line in ax.lines], ax.lines[2].get_xydata().tolist()
-    (['votes', 'all 3', '_mark of votes'], [[2.0, 20.0]])
-    """
+    """Draw the error of the first 1, 2, ... members."""
     look = look_of(sum(line.get_gid() == _CURVE for line in ax.lines))
     style = {"color": look.colour, "linestyle": look.linestyle, "linewidth": 1.5, **style}
     sizes = np.arange(1, len(errors) + 1)
@@ -109,24 +73,6 @@ def show_sizes(ax: Any, scale: Scale = "linear") -> None:
 
     Errors of the very first members are so large that the rest could not be told apart: the axis of
     errors is made for the curves from a twentieth of the axis of sizes on.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        With error curves.
-    scale : {"auto", "linear", "log"}, default="linear"
-        How sizes are spread; "auto" is logarithmic where there are hundreds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from matplotlib.figure import Figure
-    >>> from orfeon.ordering.plot import draw_error_curve, show_sizes
-    >>> ax = Figure().add_subplot()
-    >>> curves = [draw_error_curve(ax, np.ones(n), f"{n} members") for n in (40, 50, 30)]
-    >>> show_sizes(ax)
-    >>> ax.get_xlim() == (1, 50)
-    True
     """
     curves = [np.asarray(line.get_ydata()) for line in ax.lines if line.get_gid() == _CURVE]
     longest = max(len(curve) for curve in curves)
@@ -142,33 +88,7 @@ def show_sizes(ax: Any, scale: Scale = "linear") -> None:
 
 
 def plot_error_curve(order: Order, ax: Any, keep: Keep | None, label: str | None) -> Any:
-    """Draw the error curve of an order, the size that is kept, and the error of all members.
-
-    Parameters
-    ----------
-    order : Order
-        The order.
-    ax : matplotlib Axes or None
-        Where to draw; a new figure for None.
-    keep : float, int, "auto", "rule" or None
-        The size to mark.
-    label : str or None
-        Name of the curve; that of the rule for None.
-
-    Returns
-    -------
-    matplotlib Axes
-        With the curve.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
-    >>> from orfeon import order
-    >>> ordered = order([[0, 1, 1], [0, 0, 1], [1, 0, 0], [0, 1, 0]], y=[0, 0, 0])
-    >>> [line.get_label() for line in ordered.plot(keep=2).lines]
-    ['margin distance', 'all 4 members', '_mark of margin distance']
-    """
+    """Draw the error curve of an order, the size that is kept, and the error of all members."""
     size = None if keep is None else order.size(keep)
     is_new = ax is None
     ax = axes_for("Order.plot", ax, _SIZE)

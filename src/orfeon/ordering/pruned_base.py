@@ -46,25 +46,7 @@ Ordered = Literal["examples", "out_of_bag", "validation"]
 
 
 def ensemble_has(method: str) -> Callable[[Any], bool]:
-    """Whether the ensemble of a pruned one has a method, fitted or not.
-
-    Parameters
-    ----------
-    method : str
-        Its name.
-
-    Returns
-    -------
-    callable
-        Tells it of a pruned ensemble.
-
-    Examples
-    --------
-    >>> from orfeon import PrunedRegressor
-    >>> from orfeon.ordering.pruned_base import ensemble_has
-    >>> ensemble_has("apply")(PrunedRegressor()), ensemble_has("transform")(PrunedRegressor())
-    (True, False)
-    """
+    """Whether the ensemble of a pruned one has a method, fitted or not."""
 
     def find(pruned: Any) -> bool:
         inner = getattr(pruned, "ensemble_", pruned.estimator)

@@ -12,21 +12,7 @@ from orfeon.votes.selection import Selection
 
 
 def order_by_squared_error(selection: Selection, *, helped: bool) -> Arrangement:
-    """Choose members one by one, starting with that of least squared error.
-
-    Parameters
-    ----------
-    selection : Selection
-        Of a regression problem.
-    helped : bool
-        Whether the next member is the one that lowers the squared error on most examples;
-        otherwise the one with which the mean squared error is least.
-
-    Returns
-    -------
-    Arrangement
-        The order; its criterion is the mean squared error, or the share of the examples helped.
-    """
+    """Choose members one by one, starting with that of least squared error."""
     n_members, n = selection.n_members, selection.n_examples
     said = np.ascontiguousarray(selection.said.T)
     weights = selection.weights / selection.total_weight

@@ -129,23 +129,7 @@ class Rule(ABC):
 
 
 def check_switches(rule: Rule, *names: str) -> None:
-    """Refuse options of a rule that are neither true nor false.
-
-    Parameters
-    ----------
-    rule : Rule
-        The rule.
-    *names : str
-        Its options that are switches.
-
-    Examples
-    --------
-    >>> from orfeon.ordering import BoostingBased
-    >>> BoostingBased(stop="never")
-    Traceback (most recent call last):
-    ...
-    ValueError: stop='never' is not allowed; use True or False.
-    """
+    """Refuse options of a rule that are neither true nor false."""
     for name in names:
         value = getattr(rule, name)
         if not isinstance(value, bool | np.bool_):
@@ -153,48 +137,11 @@ def check_switches(rule: Rule, *names: str) -> None:
 
 
 def as_rule(rule: str | Rule, **options: Any) -> Rule:
-    """The rule of a name.
-
-    Parameters
-    ----------
-    rule : str or Rule
-        A name among ``RULES``, or a rule, which is returned as it is.
-    **options
-        Options of the rule.
-
-    Returns
-    -------
-    Rule
-        The rule with its options.
-
-    Examples
-    --------
-    >>> from orfeon.ordering.rule import as_rule
-    >>> as_rule("margin_distance", p=0.1)
-    MarginDistance(p=0.1)
-    """
+    """The rule of a name."""
     return _NAMES.rule(rule, Rule, options)
 
 
 def first_appearances(subsets: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """The members in the order in which they first appear in growing subsets.
-
-    Parameters
-    ----------
-    subsets : sequence of ndarray
-        Members of the subsets of sizes 1, 2, ...
-
-    Returns
-    -------
-    ndarray of shape (n_members,)
-        A permutation, when the last subset holds all members.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ordering.rule import first_appearances
-    >>> first_appearances([np.array([2]), np.array([0, 1]), np.array([0, 1, 2])])
-    array([2, 0, 1])
-    """
+    """The members in the order in which they first appear in growing subsets."""
     members, place = np.unique(np.concatenate(subsets), return_index=True)
     return np.asarray(members[np.argsort(place)])

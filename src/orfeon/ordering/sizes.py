@@ -63,31 +63,7 @@ class SizeChoice:
 
 
 def choose_size(source: Source, rule: Rule, *, n_folds: int = 10) -> SizeChoice:
-    """Choose the size by cross-validation.
-
-    Parameters
-    ----------
-    source : Source
-        What the members say of the selection examples.
-    rule : Rule
-        The rule that orders them.
-    n_folds : int, default=10
-        Number of parts that the examples are cut into.
-
-    Returns
-    -------
-    SizeChoice
-        The size; all members when a single example tells nothing of it.
-
-    Examples
-    --------
-    >>> from orfeon.ordering import MarginDistance
-    >>> from orfeon.ordering.sizes import choose_size
-    >>> from orfeon.votes.source import read_source
-    >>> votes = [[0, 0, 0, 1, 1, 0], [0, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 1], [0, 1, 0, 0, 1, 0]]
-    >>> choose_size(read_source(votes, None, [0] * 6), MarginDistance()).size
-    2
-    """
+    """Choose the size by cross-validation."""
     if not isinstance(n_folds, int | np.integer) or n_folds < 2:
         raise ValueError(f"n_folds={n_folds!r} is not allowed; give a whole number from 2 on.")
     selection, left_out = source.selection, source.left_out
@@ -104,24 +80,7 @@ def choose_size(source: Source, rule: Rule, *, n_folds: int = 10) -> SizeChoice:
 def cross_validated_curves(
     selection: Selection, judges: Sequence[Selection], rule: Rule, n_folds: int
 ) -> list[Floats]:
-    """Error curves on examples that took no part in the order.
-
-    Parameters
-    ----------
-    selection : Selection
-        What members are ordered by.
-    judges : sequence of Selection
-        What they are judged by, on the same examples.
-    rule : Rule
-        The rule.
-    n_folds : int
-        Number of parts.
-
-    Returns
-    -------
-    list of ndarray of shape (n_members,)
-        A curve for each judge; NaN when there is one example only, which cannot be held out.
-    """
+    """Error curves on examples that took no part in the order."""
     curves = [np.zeros(selection.n_members) for _ in judges]
     judged = 0
     for part in split_weights(selection, judges[-1], n_folds):
@@ -143,18 +102,6 @@ def split_weights(selection: Selection, judged: Selection, n_folds: int) -> list
     Examples of one class on which all members say the same are of one kind. The parts get as many
     of each kind as the others, as far as whole numbers allow, so that they depend neither on the
     order of the examples nor on whether copies are given as weights.
-
-    Parameters
-    ----------
-    selection, judged : Selection
-        What the members say, for two purposes, of the same examples.
-    n_folds : int
-        Number of parts.
-
-    Returns
-    -------
-    list of ndarray of int64 of shape (n_examples,)
-        Weights of the examples in each part; they add up to the weights of the selection.
     """
     first, kind = _kinds(selection, judged)
     weight = np.bincount(kind, weights=selection.weights).astype(np.int64)
@@ -196,25 +143,7 @@ def _weighing(selection: Selection, weights: Integers) -> Selection:
 
 
 def smooth(curve: Floats) -> Floats:
-    """Average over neighbouring sizes: a tenth of all, fewer towards the ends.
-
-    Parameters
-    ----------
-    curve : ndarray of shape (n_members,)
-        Errors.
-
-    Returns
-    -------
-    ndarray of shape (n_members,)
-        Averages over windows that are symmetric around each size.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ordering.sizes import smooth
-    >>> smooth(np.arange(40.0) % 2)[[0, 1, 2, 20]]
-    array([0. , 0.33333333, 0.4 , 0.4 ])
-    """
+    """Average over neighbouring sizes: a tenth of all, fewer towards the ends."""
     n_members = len(curve)
     sums = np.concatenate([[0.0], np.cumsum(curve)])
     at = np.arange(n_members)

@@ -10,27 +10,7 @@ TOLERANCE = 1e-12
 
 
 def first_of_least(values: npt.NDArray[np.float64], allowed: npt.NDArray[np.bool_]) -> int:
-    """Index of the least of the values that are allowed, the first of those tied.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Finite numbers.
-    allowed : ndarray of bool of shape (n,)
-        Which may be chosen.
-
-    Returns
-    -------
-    int
-        The index.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.ordering.ties import first_of_least
-    >>> first_of_least(np.array([0.1, 0.1 + 0.2, 0.3, 0.5]), np.array([False, True, True, True]))
-    1
-    """
+    """Index of the least of the values that are allowed, the first of those tied."""
     index = np.flatnonzero(allowed)
     some = values[index]
     least = some.min()

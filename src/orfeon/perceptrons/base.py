@@ -54,15 +54,7 @@ PERCEPTRONS: dict[str, list[Any]] = {
 
 @dataclass(frozen=True)
 class Problem:
-    """What one parallel perceptron learns.
-
-    Parameters
-    ----------
-    targets : ndarray of shape (n_rows,)
-        -1 and 1, or numbers between.
-    rows : ndarray, optional
-        Which of the examples are in it; all by default.
-    """
+    """What one parallel perceptron learns."""
 
     targets: Floats
     rows: npt.NDArray[np.int64] | None = None
@@ -317,25 +309,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
 
 
 def in_examples(weights: Floats) -> Floats:
-    """Weights in units of an example, as the steps of training are.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Weights; those of 0 are of no example.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Whole numbers as they are, for they count copies; others so that their mean is 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.perceptrons.base import in_examples
-    >>> in_examples(np.array([0.1, 0.1, 0.2, 0.0]))
-    array([0.75, 0.75, 1.5 , 0.  ])
-    """
+    """Weights in units of an example, as the steps of training are."""
     if are_counts(weights):
         return weights
     return np.asarray(weights * (np.count_nonzero(weights) / weights.sum()))

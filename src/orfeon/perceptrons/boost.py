@@ -49,40 +49,7 @@ FACTORS: dict[BoostMode, dict[int, float]] = {
 
 
 class PPBoostScheme(AdaBoostScheme):
-    """The two formulas of PPBoost: AdaBoost's, the second with a factor R in the exponent.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Class codes, 0 and 1.
-    weights : ndarray of shape (n_rows,)
-        Weights of the first round, on any scale.
-    positive : int
-        Code of the class of interest.
-    factors : dict
-        The factor R of each category: 1, 0 or -1.
-    quasi_noisy : {"all", "vote"}
-        Which borderline negative examples are quasi-noisy.
-    on_failure : {"stop", "restart", "bootstrap"}, default="stop"
-        What follows on a member that errs on half of the weight, or on none of it.
-    min_weight : float, default=0.0
-        Weights, which sum to 1, do not fall below this.
-
-    Examples
-    --------
-    One perceptron is wrong about the first two examples of four, the first of them by more than its
-    margin of 0.5: that one is noisy, and its weight does not rise with that of the other:
-
-    >>> import numpy as np
-    >>> from orfeon.perceptrons.boost import FACTORS, PPBoostScheme
-    >>> labels, weights = np.array([1, 1, 0, 0]), np.array([1.0, 1, 2, 2])
-    >>> scheme = PPBoostScheme(labels, weights, 1, FACTORS["negative"], "all")
-    >>> said = np.array([[-2.0, 0.5], [-0.1, 0.5], [-1.0, 0.5], [-3.0, 0.5]])
-    >>> judgement = scheme.judge(said)
-    >>> scheme.reweigh(said, judgement, np.random.default_rng(0))
-    >>> scheme.weights.round(3)
-    array([0.143, 0.286, 0.286, 0.286])
-    """
+    """The two formulas of PPBoost: AdaBoost's, the second with a factor R in the exponent."""
 
     hears: ClassVar[Hears] = "activations"
 
@@ -106,18 +73,7 @@ class PPBoostScheme(AdaBoostScheme):
         return np.asarray(p_delta.votes(said[:, :-1]) > 0, dtype=np.int64)
 
     def judge(self, said: npt.NDArray[Any]) -> Judgement:
-        """Weighted error of the vote, and half of the logarithm of the odds, as in AdaBoost.
-
-        Parameters
-        ----------
-        said : ndarray of shape (n_rows, n_perceptrons + 1)
-            Activations, and the margin.
-
-        Returns
-        -------
-        Judgement
-            Not kept at an error of one half or more.
-        """
+        """Weighted error of the vote, and half of the logarithm of the odds, as in AdaBoost."""
         return super().judge(self._votes(said))
 
     def _factors_of(self, said: npt.NDArray[Any], odds: float) -> Floats:

@@ -28,37 +28,7 @@ def categorise(
     positive: float = 1.0,
     quasi_noisy: QuasiNoisy = "all",
 ) -> npt.NDArray[np.int8]:
-    """The category of each example.
-
-    Parameters
-    ----------
-    margins : ndarray of shape (n_rows, n_perceptrons)
-        Activations of perceptrons whose weights are vectors of length 1, times the class of the
-        example, -1 or 1: positive where the perceptron is right.
-    gamma : float
-        The margin.
-    targets : ndarray of shape (n_rows,)
-        Classes, -1 and 1.
-    positive : {1.0, -1.0}, default=1.0
-        The class of interest.
-    quasi_noisy : {"all", "vote"}, default="all"
-        Whether a borderline negative example is quasi-noisy when all perceptrons are wrong about
-        it, or when the vote is.
-
-    Returns
-    -------
-    ndarray of int8 of shape (n_rows,)
-        0, redundant: most perceptrons are right by more than gamma. 1, noisy: most are wrong by
-        more than gamma. 3, quasi-noisy: negative, of the rest, and wrong. 2, borderline: the rest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.perceptrons.categories import NAMES, categorise
-    >>> margins = np.array([[0.5, 0.4, -0.3], [-0.5, -0.4, 0.1], [-0.1, -0.1, -0.4]])
-    >>> NAMES[categorise(margins, 0.2, np.array([1.0, 1.0, -1.0]))].tolist()
-    ['redundant', 'noisy', 'quasi-noisy']
-    """
+    """The category of each example."""
     if quasi_noisy not in ("all", "vote"):
         raise ValueError(f'quasi_noisy={quasi_noisy!r} is not allowed; give "all" or "vote".')
     n_perceptrons = margins.shape[1]

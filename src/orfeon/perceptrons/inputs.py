@@ -23,37 +23,7 @@ _ROWS = 1 << 13
 
 @dataclass(frozen=True)
 class Inputs:
-    """How encoded rows become inputs: numbers only, none missing, and a last one of -1.
-
-    Parameters
-    ----------
-    codes : tuple
-        For each attribute, the codes of its categories that become inputs of 0 and 1: all, but of
-        two only the second, for the other would say the same. None where the attribute is ordered
-        and an input itself.
-    centres : ndarray of shape (n_inputs - 1,)
-        What stands in for missing values; subtracted if inputs are standardised.
-    spreads : ndarray of shape (n_inputs - 1,)
-        What inputs are divided by.
-    standardize : bool
-        Whether inputs are standardised.
-    divisor : float
-        What the inputs, the last one among them, are divided by in the end.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import Schema
-    >>> from orfeon.perceptrons.inputs import Inputs
-    >>> from orfeon.schema import Categories
-    >>> X = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, 1.0]])
-    >>> schema = Schema((None, ("no", "yes")))
-    >>> inputs = Inputs.learn(X, schema, np.ones(3), standardize=True, divide=False)
-    >>> inputs.of(X).round(2)
-    array([[-1.  , -1.41, -1.  ],
-           [ 1.  ,  0.71, -1.  ],
-           [ 0.  ,  0.71, -1.  ]])
-    """
+    """How encoded rows become inputs: numbers only, none missing, and a last one of -1."""
 
     codes: tuple[tuple[int, ...] | None, ...]
     centres: Floats
@@ -72,30 +42,7 @@ class Inputs:
         divide: bool,
         ignore_constants: bool = True,
     ) -> Self:
-        """Learn centres and spreads from a training set.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_attributes)
-            Encoded rows.
-        schema : Schema
-            What the attributes are.
-        weights : ndarray of shape (n_rows,)
-            Weights of the examples.
-        standardize : bool
-            Whether inputs are to have mean 0 and standard deviation 1.
-        divide : bool
-            Whether to divide by the root of the number of inputs, so that rows have length 1 or so
-            in any number of dimensions.
-        ignore_constants : bool, default=True
-            Whether what is constant here is always 0 when standardised, also in rows that differ,
-            for its weight is not learnt. Otherwise it is only centred.
-
-        Returns
-        -------
-        Inputs
-            What was learnt.
-        """
+        """Learn centres and spreads from a training set."""
         codes = tuple(_input_codes(seen) for seen in schema.categories)
         n_inputs = sum(1 if its is None else len(its) for its in codes) + 1
         centres, spreads = np.zeros(n_inputs - 1), np.ones(n_inputs - 1)
@@ -112,18 +59,7 @@ class Inputs:
         return len(self.centres) + 1
 
     def of(self, X: Floats) -> Floats:
-        """The inputs for encoded rows.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_attributes)
-            Encoded rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_inputs)
-            Inputs. What is missing, or a category not seen in training, is at the mean.
-        """
+        """The inputs for encoded rows."""
         inputs = np.empty((len(X), self.n_inputs))
         # Some rows at a time, which stay at hand while their columns are gone through.
         for first in range(0, len(X), _ROWS):

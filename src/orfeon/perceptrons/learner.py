@@ -21,21 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class PerceptronLearner:
-    """Trains parallel perceptrons, which all see attributes standardised in the same way.
-
-    Parameters
-    ----------
-    base : ParallelPerceptronClassifier
-        How they are trained.
-    X : array or data frame of shape (n_rows, n_attributes)
-        The examples.
-    examples : Examples
-        Their classes and weights.
-    sampling : {"weights", "resample"}
-        Whether members are trained with the weights, or on a weighted bootstrap sample.
-    classes : ndarray of shape (n_classes,)
-        The classes, for a base that weighs them.
-    """
+    """Trains parallel perceptrons, which all see attributes standardised in the same way."""
 
     def __init__(
         self,
@@ -63,24 +49,7 @@ class PerceptronLearner:
         rng: np.random.Generator,
         n_present: int | None = None,
     ) -> EstimatorMembers:
-        """Train a parallel perceptron.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_rows,)
-            Weights, on any scale; 0 leaves an example out.
-        labels : ndarray of shape (n_rows,)
-            Class codes.
-        rng : numpy.random.Generator
-            The member's own.
-        n_present : int, optional
-            How many examples there are, where some of the rows are none; all by default.
-
-        Returns
-        -------
-        EstimatorMembers
-            The parallel perceptron, as members of length one.
-        """
+        """Train a parallel perceptron."""
         seeds = np.random.SeedSequence(int(draw_seed(rng)))
         n_examples = len(weights) if n_present is None else n_present
         if self.sampling == "resample":
@@ -93,21 +62,7 @@ class PerceptronLearner:
         return EstimatorMembers([member], self.n_classes)
 
     def hear(self, member: EstimatorMembers, what: Hears) -> npt.NDArray[Any]:
-        """What a parallel perceptron says of the training examples.
-
-        Parameters
-        ----------
-        member : EstimatorMembers
-            The parallel perceptron.
-        what : {"votes", "supports", "activations"}
-            Class codes; smoothed shares of the votes; or, with two classes, the activations of the
-            perceptrons and in a last column the margin.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), (n_rows, n_classes) or (n_rows, n_perceptrons + 1)
-            What it says.
-        """
+        """What a parallel perceptron says of the training examples."""
         (one,) = member.estimators
         if what == "votes":
             return np.asarray(one._decide(self.inputs))

@@ -53,30 +53,7 @@ _BETWEEN_REPORTS, _LONGEST_SHARE = 1 << 27, 0.05
 
 @dataclass(frozen=True)
 class PDelta:
-    """The p-delta rule with its settings.
-
-    Parameters
-    ----------
-    mode : {"batch", "incremental"}, default="batch"
-        Whether steps are taken after each epoch or after each example.
-    rule : {"p_delta", "auer"}, default="p_delta"
-        Whether the margin counts in examples that are right, or in all.
-    learning_rate : {"invscaling", "adaptive", "constant"}, default="invscaling"
-        Rate of epoch t: ``rate / sqrt(t)``; 1.1 times the last one when the error fell and half of
-        it when it rose; or ``rate``.
-    rate : float, default=0.01
-        The initial learning rate.
-    tune_margin : bool, default=True
-        Whether the margin is tuned on the way.
-    margin_weight : float, default=0.1
-        What the margin weighs against errors, mu.
-    tolerance : float, default=0.5
-        Outputs that are no further from the target than this are right.
-    rho : float, default=1.0
-        Sums of signs are cut at this.
-    stop_when_right : bool, default=False
-        Whether to end where no training example is wrong.
-    """
+    """The p-delta rule with its settings."""
 
     mode: Mode = "batch"
     rule: Rule = "p_delta"
@@ -95,22 +72,7 @@ class PDelta:
 
 @dataclass(frozen=True)
 class Solution:
-    """Where training stands.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_perceptrons, n_inputs)
-        Weights of the perceptrons.
-    margin : float
-        The margin, gamma.
-    rate : float
-        Learning rate of the last epoch.
-    error, error_before : float
-        Share of the weight that was wrong in the last epoch and in the one before it; negative
-        where there was none.
-    n_epochs : int
-        Epochs so far.
-    """
+    """Where training stands."""
 
     weights: Floats
     margin: float
@@ -127,18 +89,7 @@ class Solution:
 
 
 class Course(NamedTuple):
-    """What a run leaves: the solution, and how energy and error went.
-
-    Parameters
-    ----------
-    solution : Solution
-        Where it ended.
-    energies, errors : ndarray of shape (n_epochs,)
-        Energy J, and weight of the wrong examples, before each epoch's step (in the incremental
-        mode, as the examples had their turn).
-    total_weight : float
-        Weight of all examples.
-    """
+    """What a run leaves: the solution, and how energy and error went."""
 
     solution: Solution
     energies: Floats
@@ -152,51 +103,12 @@ class Course(NamedTuple):
 
 
 def stable_rate(total_weight: float) -> float:
-    """A learning rate for steps that are sums over examples of this total weight.
-
-    Parameters
-    ----------
-    total_weight : float
-        Sum of the weights of the examples.
-
-    Returns
-    -------
-    float
-        0.01 up to 700 examples, then less as there are more.
-
-    Examples
-    --------
-    >>> from orfeon.perceptrons.p_delta import stable_rate
-    >>> stable_rate(700), stable_rate(6480)
-    (0.01, 0.00108...)
-    """
+    """A learning rate for steps that are sums over examples of this total weight."""
     return float(_LARGEST_RATE * (_STABLE_WEIGHT / max(_STABLE_WEIGHT, total_weight)))
 
 
 def rated_weight(inputs: Floats, example_weights: Floats) -> float:
-    """The weight of some examples that a learning rate should be for.
-
-    Parameters
-    ----------
-    inputs : ndarray of shape (n_rows, n_inputs)
-        Extended inputs.
-    example_weights : ndarray of shape (n_rows,)
-        Weights of the examples.
-
-    Returns
-    -------
-    float
-        Their sum; more where inputs are longer than 1 on average, as steps are then too.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.perceptrons.p_delta import rated_weight
-    >>> rated_weight(np.array([[0.6, -0.8], [0.0, -1.0]]), np.ones(2))
-    2.0
-    >>> rated_weight(np.array([[30.0, -40.0], [0.0, -1.0]]), np.ones(2))
-    51.0
-    """
+    """The weight of some examples that a learning rate should be for."""
     lengths = np.sqrt(np.einsum("nd,nd->n", inputs, inputs))
     mean_length = float(lengths.mean()) if len(lengths) else 0.0
     return float(example_weights.sum() * max(1.0, mean_length))
@@ -205,22 +117,7 @@ def rated_weight(inputs: Floats, example_weights: Floats) -> float:
 def draw_weights(
     n_perceptrons: int, n_inputs: int, init: float | Literal["unit"], rng: np.random.Generator
 ) -> Floats:
-    """Initial weights.
-
-    Parameters
-    ----------
-    n_perceptrons, n_inputs : int
-        How many.
-    init : float or "unit"
-        They are uniform between minus this and this, or vectors of length 1 in any direction.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (n_perceptrons, n_inputs)
-        The weights.
-    """
+    """Initial weights."""
     if init != "unit":
         return rng.uniform(-init, init, (n_perceptrons, n_inputs))
     weights = rng.standard_normal((n_perceptrons, n_inputs))
@@ -228,20 +125,7 @@ def draw_weights(
 
 
 def activations(inputs: Floats, weights: Floats) -> Floats:
-    """Weighted sums of the inputs; the same for a row whatever rows are beside it.
-
-    Parameters
-    ----------
-    inputs : ndarray of shape (n_rows, n_inputs)
-        Extended inputs.
-    weights : ndarray of shape (n_perceptrons, n_inputs)
-        Weights.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_perceptrons)
-        Activations.
-    """
+    """Weighted sums of the inputs; the same for a row whatever rows are beside it."""
     if inputs.shape[1] != weights.shape[1]:
         raise ValueError(
             f"inputs have {inputs.shape[1]} columns and weights {weights.shape[1]}; they must have "
@@ -253,77 +137,19 @@ def activations(inputs: Floats, weights: Floats) -> Floats:
 
 
 def signs(activations: Floats) -> npt.NDArray[np.int64]:
-    """What perceptrons say: -1, or +1 from zero on.
-
-    Parameters
-    ----------
-    activations : ndarray
-        Activations.
-
-    Returns
-    -------
-    ndarray of int
-        Signs.
-    """
+    """What perceptrons say: -1, or +1 from zero on."""
     return np.where(activations >= 0, 1, -1)
 
 
 def votes(activations: Floats) -> npt.NDArray[np.int64]:
-    """What most of an odd number of perceptrons say: -1 or +1.
-
-    Parameters
-    ----------
-    activations : ndarray of shape (n_rows, n_perceptrons)
-        Activations.
-
-    Returns
-    -------
-    ndarray of int of shape (n_rows,)
-        Signs.
-    """
+    """What most of an odd number of perceptrons say: -1 or +1."""
     return np.where(signs(activations).sum(axis=1) > 0, 1, -1)
 
 
 def update(
     inputs: Floats, targets: Floats, example_weights: Floats, solution: Solution, rule: PDelta
 ) -> tuple[Floats, float, float]:
-    """What the examples ask for together: minus the gradient of the energy but for the norms.
-
-    Parameters
-    ----------
-    inputs : ndarray of shape (n_rows, n_inputs)
-        Extended inputs.
-    targets : ndarray of shape (n_rows,)
-        -1 and 1, or numbers between.
-    example_weights : ndarray of shape (n_rows,)
-        Weights of the examples.
-    solution : Solution
-        Where training stands.
-    rule : PDelta
-        The rule.
-
-    Returns
-    -------
-    update : ndarray of shape (n_perceptrons, n_inputs)
-        The direction of a step.
-    margin_update : float
-        What is asked of the margin.
-    error : float
-        Weight of the wrong examples.
-
-    Examples
-    --------
-    Two of three perceptrons are wrong about an example of class +1, and are pulled towards it:
-
-    >>> import numpy as np
-    >>> from orfeon.perceptrons.p_delta import PDelta, Solution, update
-    >>> weights = np.array([[0.6, 0.8], [-0.6, 0.8], [-1.0, 0.0]])
-    >>> x, y = np.array([[2.0, -1.0]]), np.array([1.0])
-    >>> update(x, y, np.ones(1), Solution(weights, 0.1), PDelta())
-    (array([[ 0.,  0.],
-           [ 2., -1.],
-           [ 2., -1.]]), 0.25, 1.0)
-    """
+    """What the examples ask for together: minus the gradient of the energy but for the norms."""
     total = np.empty_like(solution.weights)
     _, widening, error = kernels.batch_pass(
         kernel_view(inputs), targets, example_weights, kernel_view(solution.weights),
@@ -336,24 +162,6 @@ def energy(
     inputs: Floats, targets: Floats, example_weights: Floats, solution: Solution, rule: PDelta
 ) -> float:
     """The energy J that the rule descends.
-
-    Parameters
-    ----------
-    inputs : ndarray of shape (n_rows, n_inputs)
-        Extended inputs.
-    targets : ndarray of shape (n_rows,)
-        -1 and 1, or numbers between.
-    example_weights : ndarray of shape (n_rows,)
-        Weights of the examples.
-    solution : Solution
-        Where training stands.
-    rule : PDelta
-        The rule.
-
-    Returns
-    -------
-    float
-        J.
 
     Notes
     -----
@@ -378,47 +186,7 @@ def train(
     rng: np.random.Generator,
     after: Callable[[int], bool] | None = None,
 ) -> Course:
-    """Train for some epochs.
-
-    Parameters
-    ----------
-    inputs : ndarray of shape (n_rows, n_inputs)
-        Extended inputs.
-    targets : ndarray of shape (n_rows,)
-        -1 and 1, or numbers between.
-    example_weights : ndarray of shape (n_rows,)
-        Weights of the examples; they multiply what an example asks for.
-    start : Solution
-        Where to begin; it is not changed.
-    rule : PDelta
-        The rule.
-    n_epochs : int
-        Epochs at most.
-    rng : numpy.random.Generator
-        Draws the order of the examples in the incremental mode.
-    after : callable, optional
-        Told now and then how many epochs were done since the last time; True ends the run.
-
-    Returns
-    -------
-    Course
-        Where it ended, and how it went.
-
-    Examples
-    --------
-    Three perceptrons learn the exclusive or, which one cannot:
-
-    >>> import numpy as np
-    >>> from orfeon.perceptrons import p_delta
-    >>> x = np.array([[-1.0, -1, -1], [-1, 1, -1], [1, -1, -1], [1, 1, -1]])
-    >>> y = np.array([-1.0, 1, 1, -1])
-    >>> rng = np.random.default_rng(0)
-    >>> start = p_delta.Solution(p_delta.draw_weights(3, 3, "unit", rng), margin=0.05)
-    >>> rule = p_delta.PDelta(stop_when_right=True, rate=0.1)
-    >>> course = p_delta.train(x, y, np.ones(4), start, rule, 500, rng)
-    >>> p_delta.signs(p_delta.activations(x, course.solution.weights)).sum(axis=1)
-    array([-1,  1,  1, -1])
-    """
+    """Train for some epochs."""
     rate = start.rate if start.n_epochs else rule.rate
     state = np.array([start.margin, rate, start.error, start.error_before, float(start.n_epochs)])
     weights = np.array(start.weights, dtype=np.float64, order="C")

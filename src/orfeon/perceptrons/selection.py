@@ -38,22 +38,7 @@ STOPPED = "it was asked to stop"
 
 @dataclass
 class Selection:
-    """The rounds of a selection, and the best of them.
-
-    Parameters
-    ----------
-    rounds : list of (int, float, float, float)
-        Of each round: how many examples it was trained on, and on the whole training set g, the
-        accuracy on the positive and that on the negative class.
-    best : int
-        Which round is the best.
-    solution : Solution
-        The parallel perceptron of that round.
-    rows : ndarray of shape (n_selected,)
-        The examples that it was trained on.
-    ended : str
-        Why there was no further round.
-    """
+    """The rounds of a selection, and the best of them."""
 
     rounds: list[tuple[int, float, float, float]] = field(default_factory=list)
     best: int = 0
@@ -74,49 +59,7 @@ def select_examples(
     max_rounds: int = 50,
     after: Callable[[int], bool] | None = None,
 ) -> Selection:
-    """Train, leave out what does not matter, and go on with the rest.
-
-    Parameters
-    ----------
-    inputs : ndarray of shape (n_rows, n_inputs)
-        Extended inputs of the training set.
-    targets : ndarray of shape (n_rows,)
-        Classes, -1 and 1; both are there.
-    weights : ndarray of shape (n_rows,)
-        Weights of the examples in g and the accuracies, all positive.
-    train : callable
-        Trains a parallel perceptron.
-    positive : {1.0, -1.0}, default=1.0
-        The class of interest.
-    keep_quasi_noisy : bool, default=False
-        Whether quasi-noisy examples stay.
-    quasi_noisy : {"all", "vote"}, default="all"
-        Which borderline negative examples are quasi-noisy: those that all perceptrons, or that the
-        vote is wrong about.
-    max_rounds : int, default=50
-        Rounds at most.
-    after : callable, optional
-        Told after each round; True ends the selection.
-
-    Returns
-    -------
-    Selection
-        The rounds; the best is the last in which neither g nor acc+ fell.
-
-    Examples
-    --------
-    One perceptron that looks at the sign of a number: what is far from zero is redundant or noisy.
-
-    >>> import numpy as np
-    >>> from orfeon.perceptrons.p_delta import Solution
-    >>> from orfeon.perceptrons.selection import select_examples
-    >>> inputs = np.array([[-3.0], [-2.0], [-0.1], [0.1], [0.2], [4.0]])
-    >>> targets = np.array([-1.0, -1.0, -1.0, -1.0, 1.0, 1.0])
-    >>> still = lambda rows, start: Solution(np.array([[1.0]]), margin=0.5)
-    >>> found = select_examples(inputs, targets, np.ones(6), still, keep_quasi_noisy=True)
-    >>> found.rows, found.ended, [n for n, *_ in found.rounds]
-    (array([2, 3, 4]), 'no example was left out', [6, 3])
-    """
+    """Train, leave out what does not matter, and go on with the rest."""
     found = Selection()
     is_positive = targets == positive
     rows = np.arange(len(targets))

@@ -36,19 +36,7 @@ _SMALLEST_TEXT = 0.5
 
 
 class ScaledText(Text):
-    """A text whose size is given in the units of its axes, so that it always fits its box.
-
-    Parameters
-    ----------
-    x, y : float
-        Its place.
-    text : str
-        What it says; dollar signs are dollar signs.
-    size : float
-        The size of its font.
-    **style : Any
-        What :class:`matplotlib.text.Text` takes besides.
-    """
+    """A text whose size is given in the units of its axes, so that it always fits its box."""
 
     def __init__(self, x: float, y: float, text: str, size: float, **style: Any) -> None:
         style = {"ha": "center", "va": "center_baseline", **style}

@@ -8,25 +8,7 @@ import numpy as np
 
 
 def check_option(name: str, value: Any, smallest: int = 0, largest: int | None = None) -> None:
-    """Refuse an option that is neither ``None`` nor an integer of its range.
-
-    Parameters
-    ----------
-    name : str
-        The option's name, for the message.
-    value : Any
-        What was given.
-    smallest, largest : int
-        The range; ``None`` for no largest.
-
-    Examples
-    --------
-    >>> check_option("max_depth", 3)
-    >>> check_option("max_depth", -1)
-    Traceback (most recent call last):
-    ...
-    ValueError: max_depth=-1 is not allowed: give None or an integer from 0.
-    """
+    """Refuse an option that is neither ``None`` nor an integer of its range."""
     if value is None:
         return
     integer = isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -18,27 +18,7 @@ from orfeon.rendering.wording import Wording, shortened
 
 @dataclass(frozen=True)
 class Card:
-    """A node to draw.
-
-    Parameters
-    ----------
-    node : NodeView
-        The node.
-    kind : {"test", "leaf", "cut"}
-        What it is; the children of a cut one are not drawn.
-    branch : str
-        The answer that leads to it; empty at the root.
-    title, detail : str
-        Its two lines of text; the second may be empty.
-    fill, border : str
-        Its colours.
-    bar : tuple of (float, str)
-        Shares of the classes that are there, with their colours.
-    mark : float or None
-        In regression, where the mean is between the least (0) and the greatest (1).
-    story : str
-        All there is to say of the node, for a tooltip.
-    """
+    """A node to draw."""
 
     node: NodeView
     kind: Literal["test", "leaf", "cut"]
@@ -55,24 +35,7 @@ class Card:
 def make_cards(
     view: TreeView, wording: Wording, max_depth: int | None = None, show_weights: bool = True
 ) -> list[Card]:
-    """Make the cards of a tree, each subtree in one piece.
-
-    Parameters
-    ----------
-    view : TreeView
-        The tree.
-    wording : Wording
-        How its conditions are said.
-    max_depth : int, optional
-        Tests drawn on a path.
-    show_weights : bool, default=True
-        Whether the weights of the examples are written.
-
-    Returns
-    -------
-    list of Card
-        The cards, the root's first.
-    """
+    """Make the cards of a tree, each subtree in one piece."""
     colours = class_colours(len(view.class_names))
     return [
         _card(view, wording, node, cut, show_weights, colours)

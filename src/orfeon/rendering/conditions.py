@@ -36,23 +36,7 @@ class Missing(IntEnum):
 
 @dataclass(frozen=True)
 class Interval:
-    """Accepts ``low < value <= high`` of an ordered attribute or of a linear combination.
-
-    Parameters
-    ----------
-    subject : tuple of (int, float)
-        The attributes and their weights.
-    low, high : float
-        The bounds.
-    missing : Missing
-        Whether a missing value is accepted.
-
-    Examples
-    --------
-    >>> above = Interval(((0, 1.0),), low=2.0)
-    >>> above.meet(Interval(((0, 1.0),), high=5.0))
-    Interval(subject=((0, 1.0),), low=2.0, high=5.0, missing=<Missing.NO: 0>)
-    """
+    """Accepts ``low < value <= high`` of an ordered attribute or of a linear combination."""
 
     subject: Subject
     low: float = -math.inf
@@ -92,27 +76,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Subset:
-    """Accepts some of the categories of an attribute.
-
-    Parameters
-    ----------
-    subject : tuple of (int, float)
-        The attribute, with weight 1.
-    n_categories : int
-        How many categories the attribute has.
-    accepted : frozenset of int
-        Codes of the categories accepted.
-    shared : frozenset of int
-        Codes treated as missing: they go down every branch, in part down this one.
-    missing : Missing
-        Whether a missing value is accepted.
-
-    Examples
-    --------
-    >>> warm = Subset(((3, 1.0),), 4, frozenset({0, 1}))
-    >>> warm.meet(Subset(((3, 1.0),), 4, frozenset({1, 2}))).accepted
-    frozenset({1})
-    """
+    """Accepts some of the categories of an attribute."""
 
     subject: Subject
     n_categories: int
@@ -155,20 +119,7 @@ Conditions: TypeAlias = dict[tuple[type[Condition], Subject], Condition]
 
 
 def branch_conditions(forest: Forest, node: int) -> tuple[Condition, ...]:
-    """Say what each branch of an inner node accepts.
-
-    Parameters
-    ----------
-    forest : Forest
-        A forest of one tree.
-    node : int
-        The inner node.
-
-    Returns
-    -------
-    tuple of Interval or Subset
-        One condition for each branch; every value fulfils at least one.
-    """
+    """Say what each branch of an inner node accepts."""
     attribute = int(forest.attribute[node])
     threshold = float(forest.threshold[node])
     width = int(forest.n_children[node])
@@ -206,27 +157,7 @@ def _subject(forest: Forest, attribute: int) -> Subject:
 
 
 def narrowed(held: Conditions, condition: Condition) -> Conditions:
-    """Add a test to a path: one condition for each subject, in order of appearance.
-
-    Parameters
-    ----------
-    held : dict
-        The conditions of the path so far, by subject; it is not changed.
-    condition : Interval or Subset
-        What the next branch asks.
-
-    Returns
-    -------
-    dict
-        Conditions that say the same as ``held`` and ``condition`` together.
-
-    Examples
-    --------
-    >>> x = ((0, 1.0),)
-    >>> path = narrowed(narrowed({}, Interval(x, low=2.0)), Interval(x, high=9.0))
-    >>> [(c.low, c.high) for c in path.values()]
-    [(2.0, 9.0)]
-    """
+    """Add a test to a path: one condition for each subject, in order of appearance."""
     key = (type(condition), condition.subject)
     known = held.get(key)
     return {**held, key: condition if known is None else known.meet(condition)}

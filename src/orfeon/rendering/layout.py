@@ -32,27 +32,7 @@ class _Outline:
 def horizontal_positions(
     children: Sequence[Sequence[int]], widths: Sequence[float], gap: float
 ) -> list[float]:
-    """Centre of each node, so that no two nodes of a level come closer than ``gap``.
-
-    Parameters
-    ----------
-    children : sequence of sequences of int
-        The children of each node, from left to right; a child's number is above its parent's.
-    widths : sequence of float
-        The width of each node.
-    gap : float
-        The least distance between the edges of two nodes of a level.
-
-    Returns
-    -------
-    list of float
-        The centres; the leftmost edge is at 0.
-
-    Examples
-    --------
-    >>> horizontal_positions([[1, 2], [], []], [10.0, 20.0, 20.0], gap=4.0)
-    [22.0, 10.0, 34.0]
-    """
+    """Centre of each node, so that no two nodes of a level come closer than ``gap``."""
     n_nodes = len(children)
     offset = [0.0] * n_nodes  # from the parent's centre
     outlines: list[_Outline | None] = [None] * n_nodes
@@ -133,27 +113,7 @@ def _merged(left: _Outline, right: _Outline) -> _Outline:
 
 
 def vertical_positions(depths: Sequence[int], heights: Sequence[float], gap: float) -> list[float]:
-    """Top of each node, counted downwards from 0, with rows as high as their highest node.
-
-    Parameters
-    ----------
-    depths : sequence of int
-        The row of each node.
-    heights : sequence of float
-        The height of each node.
-    gap : float
-        The distance between two rows.
-
-    Returns
-    -------
-    list of float
-        The tops.
-
-    Examples
-    --------
-    >>> vertical_positions([0, 1, 1], [10.0, 20.0, 30.0], gap=5.0)
-    [0.0, 15.0, 15.0]
-    """
+    """Top of each node, counted downwards from 0, with rows as high as their highest node."""
     rows = [0.0] * (max(depths) + 1)
     for depth, height in zip(depths, heights, strict=True):
         rows[depth] = max(rows[depth], height)

@@ -17,33 +17,7 @@ _SMALLEST_PLAIN = 1e-4
 
 
 def number_text(value: float, digits: int = 4, decimals: int | None = None) -> str:
-    """Write a number for people to read.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    digits : int, default=4
-        Significant digits; two more where they make the number exact, so that a threshold midway
-        between two values is not rounded onto one of them. Digits before the point are never
-        dropped from numbers below ten million, nor the half of one midway between integers.
-    decimals : int, optional
-        Digits after the point instead.
-
-    Returns
-    -------
-    str
-        Its text, without trailing zeros unless ``decimals`` asks for them.
-
-    Examples
-    --------
-    >>> number_text(2.4499999999999997), number_text(13.175), number_text(13.17512)
-    ('2.45', '13.175', '13.18')
-    >>> number_text(123456.5), number_text(1234567.0)
-    ('123456.5', '1234567')
-    >>> number_text(0.000012345), number_text(2.0, decimals=2)
-    ('1.234e-05', '2.00')
-    """
+    """Write a number for people to read."""
     if not math.isfinite(value):
         return f"{value}"
     if decimals is not None:
@@ -67,25 +41,7 @@ def number_text(value: float, digits: int = 4, decimals: int | None = None) -> s
 def distinct_texts(
     values: Iterable[float], digits: int = 4, decimals: int | None = None
 ) -> dict[float, str]:
-    """Texts of numbers that keep them apart and in order.
-
-    Parameters
-    ----------
-    values : iterable of float
-        The numbers, in any order; repeated ones count once.
-    digits, decimals : int
-        As in :func:`number_text`; the least that is used.
-
-    Returns
-    -------
-    dict
-        The text of each number; two different numbers never have the same.
-
-    Examples
-    --------
-    >>> distinct_texts([0.5, 1.00002, 1.00001])
-    {0.5: '0.5', 1.00001: '1.00001', 1.00002: '1.00002'}
-    """
+    """Texts of numbers that keep them apart and in order."""
     ordered = sorted({float(value) for value in values})
     extra = [0] * len(ordered)
     texts = [number_text(v, digits, decimals) for v in ordered]
@@ -115,25 +71,7 @@ def _longer(value: float, extra: int, digits: int, decimals: int | None) -> str:
 
 
 def weight_text(value: float, whole: float | None = None) -> str:
-    """Write a weight of examples: a count without decimals, a fraction with two.
-
-    Parameters
-    ----------
-    value : float
-        The weight.
-    whole : float, optional
-        The weight of which it is a part, and whose decimals it shares.
-
-    Returns
-    -------
-    str
-        Its text.
-
-    Examples
-    --------
-    >>> weight_text(150.0), weight_text(15.2666), weight_text(0.0012345), weight_text(1e-60)
-    ('150', '15.27', '0.00123', '0')
-    """
+    """Write a weight of examples: a count without decimals, a fraction with two."""
     if value < 1e-9:  # an empty branch holds its parent's shares at no weight worth showing
         return "0"
     if (value if whole is None else whole) >= 1:
@@ -142,23 +80,7 @@ def weight_text(value: float, whole: float | None = None) -> str:
 
 
 def share_text(share: float) -> str:
-    """Write a share in per cent; only all is 100% and only nothing is 0%.
-
-    Parameters
-    ----------
-    share : float
-        The share, from 0 to 1.
-
-    Returns
-    -------
-    str
-        Its text.
-
-    Examples
-    --------
-    >>> share_text(1 / 3), share_text(0.999), share_text(0.001), share_text(1.0)
-    ('33%', '>99%', '<1%', '100%')
-    """
+    """Write a share in per cent; only all is 100% and only nothing is 0%."""
     if 0.99 < share < 1:
         return ">99%"
     if 0 < share < 0.01:

@@ -22,25 +22,7 @@ INK, MUTED_INK, EDGE, TRACK, FAINT = "#1F2328", "#57606A", "#8C959F", "#A3AFBA",
 
 
 def mixed(colour: str, other: str, share: float) -> str:
-    """Mix two colours.
-
-    Parameters
-    ----------
-    colour, other : str
-        Colours as ``#RRGGBB``.
-    share : float
-        The share of the first, from 0 to 1.
-
-    Returns
-    -------
-    str
-        The mixture.
-
-    Examples
-    --------
-    >>> mixed("#000000", "#FFFFFF", 0.5)
-    '#808080'
-    """
+    """Mix two colours."""
     parts = (
         round(share * int(colour[i : i + 2], 16) + (1 - share) * int(other[i : i + 2], 16))
         for i in (1, 3, 5)
@@ -49,23 +31,7 @@ def mixed(colour: str, other: str, share: float) -> str:
 
 
 def class_colours(n_classes: int) -> tuple[str, ...]:
-    """Choose a colour for each class.
-
-    Parameters
-    ----------
-    n_classes : int
-        How many.
-
-    Returns
-    -------
-    tuple of str
-        Colours as ``#RRGGBB``; the first 24 are all different.
-
-    Examples
-    --------
-    >>> class_colours(3)
-    ('#0072B2', '#E69F00', '#009E73')
-    """
+    """Choose a colour for each class."""
     darker = [mixed(c, "#000000", 0.6) for c in _OKABE_ITO]
     lighter = [mixed(c, "#FFFFFF", 0.5) for c in _OKABE_ITO]
     colours = [*_OKABE_ITO, *darker, *lighter]
@@ -73,44 +39,10 @@ def class_colours(n_classes: int) -> tuple[str, ...]:
 
 
 def tint(colour: str, strength: float) -> str:
-    """Choose a background on which dark text stays readable, stronger for purer nodes.
-
-    Parameters
-    ----------
-    colour : str
-        The colour as ``#RRGGBB``.
-    strength : float
-        From 0 (hardly a tint) to 1.
-
-    Returns
-    -------
-    str
-        The tint.
-
-    Examples
-    --------
-    >>> tint("#0072B2", 0.0), tint("#0072B2", 1.0)
-    ('#F5F9FC', '#B8D8E9')
-    """
+    """Choose a background on which dark text stays readable, stronger for purer nodes."""
     return mixed(colour, "#FFFFFF", 0.04 + 0.24 * min(max(strength, 0.0), 1.0))
 
 
 def scale_colour(position: float) -> str:
-    """Choose the colour of a number by its place between the least and the greatest.
-
-    Parameters
-    ----------
-    position : float
-        The place, from 0 to 1.
-
-    Returns
-    -------
-    str
-        The colour as ``#RRGGBB``.
-
-    Examples
-    --------
-    >>> scale_colour(0.0), scale_colour(1.0)
-    ('#F5F9FC', '#B8D8E9')
-    """
+    """Choose the colour of a number by its place between the least and the greatest."""
     return tint(_SCALE, position)

@@ -22,23 +22,7 @@ _NAMED_RATHER_THAN_EXCLUDED = 3
 
 
 def clean(text: object) -> str:
-    r"""Write a name on one line: line breaks and other control characters as escapes.
-
-    Parameters
-    ----------
-    text : object
-        The name; anything that is not a string is turned into one.
-
-    Returns
-    -------
-    str
-        Its text.
-
-    Examples
-    --------
-    >>> print(clean("height\n(cm)"), clean("año"), clean(2.0))
-    height\n(cm) año 2
-    """
+    r"""Write a name on one line: line breaks and other control characters as escapes."""
     if isinstance(text, float) and text.is_integer():
         text = int(text)
     return "".join(
@@ -48,60 +32,13 @@ def clean(text: object) -> str:
 
 
 def shortened(text: str, length: int | None) -> str:
-    """Cut a text to at most ``length`` characters, with an ellipsis where it was cut.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    length : int or None
-        Its greatest length; ``None`` for any.
-
-    Returns
-    -------
-    str
-        The text, perhaps cut.
-
-    Examples
-    --------
-    >>> shortened("concentration of sulphates", 12), shortened("age", 12)
-    ('concentrati…', 'age')
-    """
+    """Cut a text to at most ``length`` characters, with an ellipsis where it was cut."""
     return text if length is None or len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 @dataclass(frozen=True)
 class Wording:
-    """How conditions are said.
-
-    Parameters
-    ----------
-    schema : Schema
-        Names and categories of the attributes.
-    thresholds : mapping
-        Texts of the thresholds of each subject, as :func:`threshold_texts` gives them.
-    decimals : int, optional
-        Digits after the point of means; four significant digits otherwise.
-    max_categories : int or None
-        Categories named before a list is cut.
-    max_length : int or None
-        Characters of a name before it is cut.
-    max_terms : int or None
-        Terms of a linear combination before it is cut.
-    show_missing : bool
-        Whether to say where missing values go.
-    signs : bool
-        Whether to write ≤ and ≠ rather than <= and !=.
-
-    Examples
-    --------
-    >>> schema = Schema((None, ("blue", "green", "red")), ("age", "colour"))
-    >>> wording = Wording(schema)
-    >>> wording.condition(Interval(((0, 1.0),), 2.0, 5.5))
-    '2 < age <= 5.5'
-    >>> wording.condition(Subset(((1, 1.0),), 3, frozenset({0, 2})))
-    'colour in {blue, red}'
-    """
+    """How conditions are said."""
 
     schema: Schema
     thresholds: Mapping[tuple[Subject, float], str] | None = None
@@ -226,26 +163,7 @@ def _category(category: object, max_length: int | None) -> str:
 def threshold_texts(
     conditions: Iterable[Condition], decimals: int | None = None
 ) -> dict[tuple[Subject, float], str]:
-    """Texts of all thresholds of a tree, each subject's distinct and in order.
-
-    Parameters
-    ----------
-    conditions : iterable of Interval or Subset
-        The conditions of all branches.
-    decimals : int, optional
-        Least number of digits after the point; four significant digits otherwise.
-
-    Returns
-    -------
-    dict
-        The text of each subject's threshold.
-
-    Examples
-    --------
-    >>> age = ((0, 1.0),)
-    >>> threshold_texts([Interval(age, low=1.00001), Interval(age, high=1.00002)])
-    {(((0, 1.0),), 1.00001): '1.00001', (((0, 1.0),), 1.00002): '1.00002'}
-    """
+    """Texts of all thresholds of a tree, each subject's distinct and in order."""
     found: dict[Subject, set[float]] = {}
     for condition in conditions:
         if isinstance(condition, Interval):

@@ -18,27 +18,7 @@ _ACCEPTED = {form: form for form in (JSON, CSV, ARROW)} | {b"text/*": CSV, b"app
 
 
 def answer_type(accept: bytes) -> bytes:
-    """In which form a client wants its answer.
-
-    Parameters
-    ----------
-    accept : bytes
-        What it says that it accepts.
-
-    Returns
-    -------
-    bytes
-        The one that is liked best of CSV, Arrow and JSON, of equals the first; JSON where none is
-        named. ``text/*`` is CSV, ``application/*`` JSON.
-
-    Examples
-    --------
-    >>> from orfeon.serving.answers import answer_type
-    >>> answer_type(b"text/csv"), answer_type(b"*/*"), answer_type(b"application/json, text/csv")
-    (b'text/csv', b'application/json', b'application/json')
-    >>> answer_type(b"text/csv;q=0.1, application/json;q=0.9"), answer_type(b"text/*")
-    (b'application/json', b'text/csv')
-    """
+    """In which form a client wants its answer."""
     if not accept or accept in (JSON, b"*/*"):
         return JSON
     best, found = 0.0, JSON
@@ -62,33 +42,7 @@ def _liking(parameters: list[bytes]) -> float:
 
 
 def write_answer(served: ServedModel, answer: Answer, form: bytes) -> bytes:
-    r"""An answer as it is sent.
-
-    Parameters
-    ----------
-    served : ServedModel
-        Who answers.
-    answer : Answer
-        What it says.
-    form : bytes
-        The content type.
-
-    Returns
-    -------
-    bytes
-
-    Examples
-    --------
-    >>> from orfeon import StumpClassifier
-    >>> from orfeon.serving.answers import CSV, JSON, write_answer
-    >>> from orfeon.serving.served_model import ServedModel
-    >>> served = ServedModel(StumpClassifier().fit([[0.0], [1.0]], ["no", "yes"]))
-    >>> answer = served.predict(served.row([0.9]), probabilities=True)
-    >>> write_answer(served, answer, JSON)
-    b'{"predictions": ["yes"], "classes": ["no", "yes"], "probabilities": [[0.0, 1.0]]}'
-    >>> write_answer(served, answer, CSV)
-    b'prediction,probability_no,probability_yes\nyes,0.0,1.0\n'
-    """
+    r"""An answer as it is sent."""
     if form == JSON:
         return _json(served, answer)
     columns: dict[str, list[Any]] = {"prediction": answer.predictions.tolist()}

@@ -48,17 +48,7 @@ _KINDS = {404: "not_found", 405: "method_not_allowed"}
 
 
 class ScoringApplication(Starlette):
-    """The scoring service: made by :func:`create_app`.
-
-    Parameters
-    ----------
-    served : ServedModel
-        Who answers.
-    limits : Limits
-        What may be asked.
-    allowed_hosts : AllowedHosts, optional
-        Which hosts requests may name; any by default.
-    """
+    """The scoring service: made by :func:`create_app`."""
 
     def __init__(
         self, served: ServedModel, limits: Limits, allowed_hosts: AllowedHosts | None = None
@@ -240,18 +230,7 @@ def create_app(
 
 
 def model_document(served: ServedModel) -> dict[str, Any]:
-    """What clients are told of a model.
-
-    Parameters
-    ----------
-    served : ServedModel
-        The model.
-
-    Returns
-    -------
-    dict
-        Plain values.
-    """
+    """What clients are told of a model."""
     preparation = served.preparation
     return {
         "name": served.name,

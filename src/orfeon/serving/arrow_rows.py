@@ -25,37 +25,7 @@ _HEADER_TYPE, _HEADER, _COMPRESSION, _DICTIONARY_DATA, _IS_DELTA = 1, 2, 3, 1, 2
 def read_arrow(
     body: bytes, columns: Sequence[InputColumn], max_rows: int, *, quick: bool
 ) -> list[list[Any]] | list[Floats]:
-    """The cells of each column, or the numbers of each attribute.
-
-    Parameters
-    ----------
-    body : bytes
-        A stream of record batches, not compressed. Columns may stand in any order, with others
-        between.
-    columns : sequence of InputColumn
-        The columns that are needed.
-    max_rows : int
-        How many rows are allowed.
-    quick : bool
-        Whether numbers are wanted, and not cells.
-
-    Returns
-    -------
-    list of list, or list of ndarray
-        A list of cells for each column; with ``quick`` an array for each attribute.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> from orfeon.serving.arrow_rows import read_arrow
-    >>> from orfeon.serving.columns import NumberInput
-    >>> table = pyarrow.table({"u": [1.5, None]})
-    >>> sink = pyarrow.BufferOutputStream()
-    >>> with pyarrow.ipc.new_stream(sink, table.schema) as writer:
-    ...     writer.write_table(table)
-    >>> read_arrow(sink.getvalue().to_pybytes(), [NumberInput("u")], 10, quick=True)
-    [array([1.5, nan])]
-    """
+    """The cells of each column, or the numbers of each attribute."""
     try:
         import pyarrow
     except ImportError:

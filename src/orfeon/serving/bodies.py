@@ -20,19 +20,7 @@ _MAX_QUERY = 2000
 
 
 class Asked(NamedTuple):
-    """What the head of a request says.
-
-    Parameters
-    ----------
-    form : bytes
-        Content type of the body.
-    answer : bytes
-        Content type of the answer.
-    n_bytes : int or None
-        Length of the body, if it is said.
-    probabilities : bool
-        Whether the shares of the classes are wanted.
-    """
+    """What the head of a request says."""
 
     form: bytes
     answer: bytes
@@ -45,25 +33,7 @@ class ClientGoneError(Exception):
 
 
 def read_head(headers: Iterable[tuple[bytes, bytes]], query: bytes) -> Asked:
-    """What the head of a request says.
-
-    Parameters
-    ----------
-    headers : iterable of tuple
-        Its headers; their names in small letters.
-    query : bytes
-        What follows the question mark.
-
-    Returns
-    -------
-    Asked
-
-    Examples
-    --------
-    >>> from orfeon.serving.bodies import read_head
-    >>> read_head([(b"content-type", b"text/csv")], b"probabilities=true")
-    Asked(form=b'text/csv', answer=b'application/json', n_bytes=None, probabilities=True)
-    """
+    """What the head of a request says."""
     kind = encoding = b""
     accepted: list[bytes] = []
     n_bytes = None
@@ -137,13 +107,7 @@ def _probabilities(query: bytes) -> bool:
 
 
 class BodyReader:
-    """Reads bodies, and knows how much of them is held at the same time, answered or waiting.
-
-    Parameters
-    ----------
-    limits : Limits
-        How long a body may be, and how long it may take.
-    """
+    """Reads bodies, and knows how much of them is held at the same time, answered or waiting."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -152,19 +116,7 @@ class BodyReader:
         self._most = 8 * limits.max_bytes
 
     async def read(self, receive: Receive, n_bytes: int | None) -> bytes:
-        """Read a body, which counts as held until it is given back to :meth:`release`.
-
-        Parameters
-        ----------
-        receive : callable
-            Gives its parts.
-        n_bytes : int or None
-            Length of the body, if the client said so.
-
-        Returns
-        -------
-        bytes
-        """
+        """Read a body, which counts as held until it is given back to :meth:`release`."""
         limits = self._limits
         if n_bytes is not None and n_bytes > limits.max_bytes:
             raise self._too_large()
@@ -179,13 +131,7 @@ class BodyReader:
             ) from None  # fmt: skip
 
     def release(self, n_bytes: int) -> None:
-        """Say that a body is not needed any more.
-
-        Parameters
-        ----------
-        n_bytes : int
-            Its length.
-        """
+        """Say that a body is not needed any more."""
         self._held -= n_bytes
 
     async def _read(self, receive: Receive) -> bytes:
@@ -218,19 +164,7 @@ class BodyReader:
 
 
 def busy() -> RequestError:
-    """The error of a service that has enough to do.
-
-    Returns
-    -------
-    RequestError
-        To be raised.
-
-    Examples
-    --------
-    >>> from orfeon.serving.bodies import busy
-    >>> busy().status
-    503
-    """
+    """The error of a service that has enough to do."""
     return RequestError(
         503, "busy", "Too many requests at the same time; come again in a second.",
         headers=[(b"retry-after", b"1")],

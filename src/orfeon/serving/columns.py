@@ -38,30 +38,7 @@ _PLAIN_NUMBERS = frozenset((int, float, type(None)))
 
 
 def wrong_value(name: str, row: int, value: Any, needed: str) -> RequestError:
-    """The error of a cell that is not what its column needs.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    row : int
-        The row, counted from 0.
-    value : object
-        The cell.
-    needed : str
-        What the column needs.
-
-    Returns
-    -------
-    RequestError
-        To be raised.
-
-    Examples
-    --------
-    >>> from orfeon.serving.columns import wrong_value
-    >>> print(wrong_value("size", 3, "big", "a number, or null where it is missing"))
-    Row 3, column 'size': 'big' is not allowed; it needs a number, or null where it is missing.
-    """
+    """The error of a cell that is not what its column needs."""
     return RequestError(
         422,
         "wrong_value",
@@ -72,13 +49,7 @@ def wrong_value(name: str, row: int, value: Any, needed: str) -> RequestError:
 
 
 class InputColumn(ABC):
-    """A column that requests must have.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    """
+    """A column that requests must have."""
 
     #: What it holds: "number", "category", "date" or "any".
     kind: ClassVar[str]
@@ -115,15 +86,7 @@ class InputColumn(ABC):
 
 
 class NumberInput(InputColumn):
-    """A column of finite numbers.
-
-    Examples
-    --------
-    >>> from orfeon.serving.columns import NumberInput
-    >>> column = NumberInput("size")
-    >>> column.read(2, row=0), column.read_all([1.5, None])
-    (2.0, [array([1.5, nan])])
-    """
+    """A column of finite numbers."""
 
     kind = "number"
     _NEEDED = "a finite number, or null where it is missing"
@@ -169,15 +132,7 @@ class NumberInput(InputColumn):
 
 
 class CategoryInput(InputColumn):
-    """A column of categories, of which some are known to the model.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    categories : sequence of str, bool, int or float
-        Those that are known, to be shown.
-    """
+    """A column of categories, of which some are known to the model."""
 
     kind = "category"
     _NEEDED = "a word, a number, true, false, or null where it is missing"
@@ -214,23 +169,7 @@ class CategoryInput(InputColumn):
 
 
 class WordInput(CategoryInput):
-    """Categories of a table that was prepared: all of them are words, and so is every cell.
-
-    Parameters
-    ----------
-    plan : ColumnPlan
-        How the table was prepared.
-    codes : sequence of float
-        What the model calls each level; NaN for one that it does not know.
-
-    Examples
-    --------
-    >>> from orfeon.serving.columns import WordInput
-    >>> from orfeon.study.preparation.columns import ColumnPlan
-    >>> column = WordInput(ColumnPlan("floor", "category", levels=("1", "2")), [0.0, 1.0])
-    >>> column.read("2", 0), column.read(2.0, 0), column.read("attic", 0)
-    (1.0, 1.0, nan)
-    """
+    """Categories of a table that was prepared: all of them are words, and so is every cell."""
 
     def __init__(self, plan: ColumnPlan, codes: Sequence[float]) -> None:
         named = plan.levels[:-1] if plan.has_other else plan.levels
@@ -252,17 +191,7 @@ class WordInput(CategoryInput):
 
 
 class ValueInput(CategoryInput):
-    """Categories as they were given to the model: words, numbers and booleans.
-
-    Examples
-    --------
-    >>> from orfeon.serving.columns import ValueInput
-    >>> column = ValueInput("floor", (1, 2, "attic"))
-    >>> column.read(2, 0), column.read("attic", 0), column.read("2", 0)
-    (1.0, 2.0, nan)
-    >>> column.read(column.cell("2", 0), 0)
-    1.0
-    """
+    """Categories as they were given to the model: words, numbers and booleans."""
 
     def __init__(self, name: str, categories: Sequence[Category]) -> None:
         super().__init__(name, categories)
@@ -295,21 +224,7 @@ class ValueInput(CategoryInput):
 
 
 class DateInput(InputColumn):
-    """A column of dates, of which the model takes parts.
-
-    Parameters
-    ----------
-    plan : ColumnPlan
-        How the table was prepared.
-
-    Examples
-    --------
-    >>> from orfeon.serving.columns import DateInput
-    >>> from orfeon.study.preparation.columns import ColumnPlan
-    >>> plan = ColumnPlan("built", "date", date_format="ISO8601", parts=("days", "month"))
-    >>> DateInput(plan).read_all(["1970-02-01", None])
-    [array([31., nan]), array([ 2., nan])]
-    """
+    """A column of dates, of which the model takes parts."""
 
     kind = "date"
 

@@ -34,13 +34,7 @@ _MAX_EXTRA = 1 << 20
 
 
 class GuardedConnection(HttpToolsProtocol):
-    """A connection with the limits of its application.
-
-    Parameters
-    ----------
-    config, server_state, app_state
-        As uvicorn gives them; the application has the attribute ``limits``.
-    """
+    """A connection with the limits of its application."""
 
     def __init__(self, config: Any, server_state: Any, app_state: Any, _loop: Any = None) -> None:
         super().__init__(config, server_state, app_state, _loop)

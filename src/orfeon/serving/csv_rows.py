@@ -16,30 +16,7 @@ _DELIMITERS = (",", ";", "\t")
 
 
 def read_csv(body: bytes, columns: Sequence[InputColumn], max_rows: int) -> list[list[Any]]:
-    r"""The cells of each column.
-
-    Parameters
-    ----------
-    body : bytes
-        UTF-8, with a byte order mark or without. Cells are parted by commas, semicolons or tabs,
-        whichever the header has most of. Columns may stand in any order, with others between.
-    columns : sequence of InputColumn
-        The columns that are needed.
-    max_rows : int
-        How many rows are allowed.
-
-    Returns
-    -------
-    list of list
-        A list for each column; None where a cell is missing.
-
-    Examples
-    --------
-    >>> from orfeon.serving.columns import NumberInput
-    >>> from orfeon.serving.csv_rows import read_csv
-    >>> read_csv(b"v,u\n1,2.5\n,3\n", [NumberInput("u"), NumberInput("v")], max_rows=10)
-    [[2.5, 3.0], [1.0, None]]
-    """
+    r"""The cells of each column."""
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:

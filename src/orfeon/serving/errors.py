@@ -11,30 +11,7 @@ _SHOWN = 60
 
 
 class RequestError(Exception):
-    """A request that is refused.
-
-    Parameters
-    ----------
-    status : int
-        Status of the answer: 4xx, the client can do something; 5xx, it cannot.
-    kind : str
-        A word for programs.
-    message : str
-        A sentence for people.
-    row : int, optional
-        The row that is not as it must be, counted from 0.
-    column : str, optional
-        The column.
-    headers : sequence of tuple, optional
-        Further headers of the answer.
-
-    Examples
-    --------
-    >>> from orfeon.serving.errors import RequestError
-    >>> RequestError(422, "wrong_value", "That is no number.", row=3).document()
-    {'error': {'kind': 'wrong_value', 'message': 'That is no number.',
-               'where': {'row': 3, 'column': None}}}
-    """
+    """A request that is refused."""
 
     def __init__(
         self,
@@ -67,23 +44,7 @@ class RequestError(Exception):
 
 
 def shown(value: Any) -> str:
-    """A value of a request as a message shows it, however long it is.
-
-    Parameters
-    ----------
-    value : object
-        Any value of a JSON document.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from orfeon.serving.errors import shown
-    >>> shown("abc"), shown([1, 2]), shown(True)
-    ("'abc'", 'a list', 'true')
-    """
+    """A value of a request as a message shows it, however long it is."""
     if isinstance(value, bool):
         return "true" if value else "false"
     for kind, word in ((dict, "an object"), (list, "a list"), (type(None), "null")):

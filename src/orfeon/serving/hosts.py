@@ -40,15 +40,7 @@ def host_name(text: str) -> str:
 
 @dataclass(frozen=True)
 class AllowedHosts:
-    """The names and addresses that a request may name in its header ``Host``, with any port.
-
-    Parameters
-    ----------
-    names : frozenset of str
-        As :func:`host_name` writes them; ``"*"`` allows all.
-    any_address : bool, default=False
-        Whether every IP address is allowed. Rebinding needs a name, so this is safe.
-    """
+    """The names and addresses that a request may name in its header ``Host``, with any port."""
 
     names: frozenset[str]
     any_address: bool = False

@@ -14,25 +14,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class JSONRows:
-    """Reads rows in JSON.
-
-    Parameters
-    ----------
-    columns : sequence of InputColumn
-        The columns that rows must have.
-    max_rows : int
-        How many rows are allowed.
-
-    Examples
-    --------
-    >>> from orfeon.serving.columns import NumberInput
-    >>> from orfeon.serving.json_rows import JSONRows
-    >>> reader = JSONRows([NumberInput("u"), NumberInput("v")], max_rows=10)
-    >>> reader.read(b'{"rows": [{"v": 2, "u": 1}, {"u": 3, "v": null}]}')
-    [(1, 2), (3, None)]
-    >>> reader.read(b'{"rows": [[1, 2]]}')
-    [[1, 2]]
-    """
+    """Reads rows in JSON."""
 
     def __init__(self, columns: Sequence[InputColumn], max_rows: int) -> None:
         self._names = [column.name for column in columns]
@@ -40,17 +22,7 @@ class JSONRows:
         self._decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
 
     def read(self, body: bytes) -> list[Sequence[Any]]:
-        """The cells of each row, in the order of the columns.
-
-        Parameters
-        ----------
-        body : bytes
-            The body of a request.
-
-        Returns
-        -------
-        list of sequence
-        """
+        """The cells of each row, in the order of the columns."""
         document = self._document(body)
         if type(document) is not dict:
             raise RequestError(
@@ -124,29 +96,7 @@ class JSONRows:
 def missing_columns(
     absent: Sequence[str], given: Sequence[str], row: int | None = None
 ) -> RequestError:
-    """The error of a table or a row that lacks columns.
-
-    Parameters
-    ----------
-    absent : sequence of str
-        The columns that are needed and not there.
-    given : sequence of str
-        Those that are there.
-    row : int, optional
-        The row that lacks them, if it is one.
-
-    Returns
-    -------
-    RequestError
-        To be raised.
-
-    Examples
-    --------
-    >>> from orfeon.serving.json_rows import missing_columns
-    >>> print(missing_columns(["size"], ["sise"], row=2))
-    Row 2 has no column 'size' (it has 'sise'). All columns are needed; a value that is missing is
-    null.
-    """
+    """The error of a table or a row that lacks columns."""
     where = "The table" if row is None else f"Row {row}"
     # Names of hostile length would take their time to compare.
     likely = [name for name in given[:100] if len(name) < 60]
@@ -162,24 +112,7 @@ def missing_columns(
 
 
 def too_many_rows(found: int, allowed: int) -> RequestError:
-    """The error of a request with more rows than are allowed.
-
-    Parameters
-    ----------
-    found, allowed : int
-        How many there are, and may be.
-
-    Returns
-    -------
-    RequestError
-        To be raised.
-
-    Examples
-    --------
-    >>> from orfeon.serving.json_rows import too_many_rows
-    >>> print(too_many_rows(12, 10))
-    There are 12 rows; 10 are allowed in a request. Send them in parts.
-    """
+    """The error of a request with more rows than are allowed."""
     return RequestError(
         422, "too_many_rows",
         f"There are {found:,} rows; {allowed:,} are allowed in a request. Send them in parts.",

@@ -26,31 +26,7 @@ REFUSALS = {
 
 
 def openapi_document(served: ServedModel, limits: Limits) -> dict[str, Any]:
-    """The OpenAPI document of a service.
-
-    Parameters
-    ----------
-    served : ServedModel
-        Who answers.
-    limits : Limits
-        What may be asked.
-
-    Returns
-    -------
-    dict
-        A document of OpenAPI 3.1.
-
-    Examples
-    --------
-    >>> from orfeon import StumpClassifier
-    >>> from orfeon.serving import Limits
-    >>> from orfeon.serving.openapi import openapi_document
-    >>> from orfeon.serving.served_model import ServedModel
-    >>> served = ServedModel(StumpClassifier().fit([[0.0], [1.0]], ["no", "yes"]))
-    >>> document = openapi_document(served, Limits())
-    >>> sorted(document["paths"])
-    ['/', '/docs', '/health', '/metrics', '/model', '/openapi.json', '/predict']
-    """
+    """The OpenAPI document of a service."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -255,23 +231,7 @@ def _predictions(served: ServedModel) -> dict[str, Any]:
 
 
 def csv_example(row: dict[str, Any]) -> str:
-    r"""A row as a CSV table.
-
-    Parameters
-    ----------
-    row : dict
-        A cell for each column.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from orfeon.serving.openapi import csv_example
-    >>> csv_example({"u": 0.5, "colour": None})
-    'u,colour\n0.5,\n'
-    """
+    r"""A row as a CSV table."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(row)

@@ -36,29 +36,7 @@ _POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancest
 
 
 def model_page(served: ServedModel) -> str:
-    """The page to try the model.
-
-    Parameters
-    ----------
-    served : ServedModel
-        The model.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> from orfeon import StumpClassifier
-    >>> from orfeon.serving.page import model_page
-    >>> from orfeon.serving.served_model import ServedModel
-    >>> served = ServedModel(StumpClassifier().fit([[0.0], [1.0]], ["no", "yes"]))
-    >>> "<title>StumpClassifier" in model_page(served)
-    False
-    >>> "<h1>model</h1>" in model_page(served)
-    True
-    """
+    """The page to try the model."""
     example = served.example_row()
     columns = [{**column.facts(), "example": example[column.name]} for column in served.columns]
     model = {
@@ -101,20 +79,7 @@ def model_page(served: ServedModel) -> str:
 
 
 def documentation_page(served: ServedModel, document: dict[str, Any]) -> str:
-    """The page of the requests that the service answers.
-
-    Parameters
-    ----------
-    served : ServedModel
-        The model.
-    document : dict
-        The OpenAPI document.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """The page of the requests that the service answers."""
     columns = "".join(
         f"<tr><td><code>{_text(column.name)}</code></td><td>{column.kind}</td>"
         f"<td>{_text(_allowed(column.facts()))}</td></tr>"
@@ -172,23 +137,7 @@ what <code>Accept</code> asks for of these three:</p>
 
 
 def page_policy(text: str) -> str:
-    """The content security policy of a page: its own script and style, nothing from elsewhere.
-
-    Parameters
-    ----------
-    text : str
-        The page, or any other text.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from orfeon.serving.page import page_policy
-    >>> page_policy("{}")
-    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    """
+    """The content security policy of a page: its own script and style, nothing from elsewhere."""
     if not text.startswith("<!doctype html>"):
         return _POLICY
     policy = f"{_POLICY}; img-src data:; connect-src 'self'"
@@ -202,17 +151,7 @@ def page_policy(text: str) -> str:
 
 
 def curl_example(served: ServedModel) -> str:
-    """A request as a command; the address is that of a service with the defaults.
-
-    Parameters
-    ----------
-    served : ServedModel
-        The model.
-
-    Returns
-    -------
-    str
-    """
+    """A request as a command; the address is that of a service with the defaults."""
     body = _shortened_json({"rows": [served.example_row()]}).replace("'", "'\\''")
     return (
         "curl -H 'Content-Type: application/json' \\\n"

@@ -28,22 +28,7 @@ _MISSING = 'The scoring service needs starlette and uvicorn: pip install "orfeon
 
 @dataclass(frozen=True)
 class ApplicationMaker:
-    """Makes the application in the process that answers; it is handed over as plain values.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The model file.
-    limits : Limits
-        What may be asked.
-    early_decision : float or None
-        As of :func:`orfeon.serving.create_app`.
-    copies : pathlib.Path, optional
-        A folder of our own for a copy of the file, which several processes map and nobody else
-        writes to. Without it the file is read into memory.
-    allowed_hosts : AllowedHosts, optional
-        Which hosts requests may name; any by default.
-    """
+    """Makes the application in the process that answers; it is handed over as plain values."""
 
     path: Path
     limits: Limits
@@ -52,13 +37,7 @@ class ApplicationMaker:
     allowed_hosts: AllowedHosts | None = None
 
     def of_now(self) -> ApplicationMaker:
-        """Whoever makes the application of the file as it is now, whatever is written to it later.
-
-        Returns
-        -------
-        ApplicationMaker
-            With a copy for its file; itself where there is no folder for copies.
-        """
+        """A maker for the file as it is now, whatever is written to it later."""
         if self.copies is None:
             return self
         return replace(self, path=own_copy(self.path, self.copies))
@@ -91,13 +70,7 @@ def freeze_memory() -> None:
 
 
 def check_installed() -> None:
-    """Refuse where the packages of the extra are missing.
-
-    Examples
-    --------
-    >>> from orfeon.serving.process import check_installed
-    >>> check_installed()
-    """
+    """Refuse where the packages of the extra are missing."""
     try:
         import httptools  # noqa: F401
         import starlette  # noqa: F401
@@ -107,26 +80,7 @@ def check_installed() -> None:
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """A socket that is bound, and does not listen yet: clients are refused until all is ready.
-
-    Parameters
-    ----------
-    host : str
-        Name or number of the interface.
-    port : int
-        The port; 0 for any that is free.
-
-    Returns
-    -------
-    socket.socket
-
-    Examples
-    --------
-    >>> from orfeon.serving.process import open_socket
-    >>> with open_socket("127.0.0.1", 0) as opened:
-    ...     opened.getsockname()[0]
-    '127.0.0.1'
-    """
+    """A socket that is bound, and does not listen yet: clients are refused until all is ready."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -156,21 +110,7 @@ def run(
     workers: int = 1,
     access_log: bool = False,
 ) -> None:
-    """Answer until told to stop; what is being answered then is finished.
-
-    Parameters
-    ----------
-    maker : ApplicationMaker
-        Makes the application.
-    opened : socket.socket
-        Where clients come from.
-    app : ReplaceableApplication, optional
-        One that was made already, for a single process.
-    workers : int, default=1
-        Processes.
-    access_log : bool, default=False
-        Whether every request is written to standard error.
-    """
+    """Answer until told to stop; what is being answered then is finished."""
     from orfeon.serving.connections import GuardedConnection
     from orfeon.serving.workers import Workers
 
@@ -222,22 +162,7 @@ def _run_alone(
 
 
 def when_listening(opened: socket.socket, tell: Any, stop: threading.Event) -> threading.Thread:
-    """Call a function once the port answers.
-
-    Parameters
-    ----------
-    opened : socket.socket
-        The socket.
-    tell : callable
-        What is called.
-    stop : threading.Event
-        Set when there is nothing to wait for any more.
-
-    Returns
-    -------
-    threading.Thread
-        Which waits.
-    """
+    """Call a function once the port answers."""
     address = opened.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address[0], address[0])
 

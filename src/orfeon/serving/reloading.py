@@ -18,13 +18,7 @@ _logger = logging.getLogger("orfeon.serving")
 
 
 class ReplaceableApplication:
-    """An application whose model can be replaced while it answers.
-
-    Parameters
-    ----------
-    app : ScoringApplication
-        The first one.
-    """
+    """An application whose model can be replaced while it answers."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
@@ -48,15 +42,7 @@ class ReplaceableApplication:
 
 
 class Reload:
-    """Makes a new application of a file that may have changed, beside the work of the process.
-
-    Parameters
-    ----------
-    make : callable
-        Makes the application.
-    take : callable
-        Takes it; not called where the file cannot be served.
-    """
+    """Makes a new application of a file that may have changed, beside the work of the process."""
 
     def __init__(self, make: Callable[[], Any], take: Callable[[Any], None]) -> None:
         self._make = make
@@ -90,28 +76,13 @@ class Reload:
 
 
 def has_terminal() -> bool:
-    """Whether a person started the command in a terminal.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a person started the command in a terminal."""
     return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
 
 
 @contextlib.contextmanager
 def on_hangup(act: Callable[[], None]) -> Iterator[None]:
-    """Act on SIGHUP, where there is such a signal and nobody has said to ignore it.
-
-    Parameters
-    ----------
-    act : callable
-        What is done, between two steps of whatever the process is doing: it must not wait.
-
-    Yields
-    ------
-    None
-    """
+    """Act on SIGHUP, where there is such a signal and nobody has said to ignore it."""
     number = getattr(signal, "SIGHUP", None)
     is_main = threading.current_thread() is threading.main_thread()
     if number is None or not is_main or signal.getsignal(number) is signal.SIG_IGN:

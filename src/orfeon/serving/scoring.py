@@ -45,28 +45,7 @@ class _Work:
 
 
 class Scoring:
-    """Answers requests.
-
-    Parameters
-    ----------
-    served : ServedModel
-        Who answers.
-    limits : Limits
-        What may be asked.
-
-    Examples
-    --------
-    >>> from orfeon import StumpClassifier
-    >>> from orfeon.serving import Limits
-    >>> from orfeon.serving.bodies import read_head
-    >>> from orfeon.serving.scoring import Scoring
-    >>> from orfeon.serving.served_model import ServedModel
-    >>> served = ServedModel(StumpClassifier().fit([[0.0], [1.0]], ["no", "yes"]))
-    >>> scoring = Scoring(served, Limits())
-    >>> asked = read_head([(b"content-type", b"application/json")], b"")
-    >>> scoring.answer(b'{"rows": [[0.9], [0.2]]}', asked)
-    b'{"predictions": ["yes", "no"]}'
-    """
+    """Answers requests."""
 
     def __init__(self, served: ServedModel, limits: Limits) -> None:
         self.served = served
@@ -81,13 +60,7 @@ class Scoring:
         self.served.warm_up()
 
     def close(self, *, cancel: bool = True) -> None:
-        """Let the threads end.
-
-        Parameters
-        ----------
-        cancel : bool, default=True
-            Whether what they have not begun is left undone.
-        """
+        """Let the threads end."""
         threads, self._threads = self._threads, None
         if threads is not None:
             threads.shutdown(wait=False, cancel_futures=cancel)
@@ -95,22 +68,7 @@ class Scoring:
     async def score(
         self, body: bytes, asked: Asked, when_done: Callable[[], None] = lambda: None
     ) -> bytes:
-        """The body of the answer; long work is done in a thread, within the limit of time.
-
-        Parameters
-        ----------
-        body : bytes
-            The body of the request.
-        asked : Asked
-            What its head says.
-        when_done : callable, optional
-            Called when nobody holds the body any more: later than the answer, where that came
-            without waiting for the work to end.
-
-        Returns
-        -------
-        bytes
-        """
+        """The body of the answer; long work is done in a thread, within the limit of time."""
         if self.served.is_quick and len(body) <= self._small:
             try:
                 return self.answer(body, asked)
@@ -139,19 +97,7 @@ class Scoring:
             ) from None  # fmt: skip
 
     def answer(self, body: bytes, asked: Asked) -> bytes:
-        """The body of the answer.
-
-        Parameters
-        ----------
-        body : bytes
-            The body of the request.
-        asked : Asked
-            What its head says.
-
-        Returns
-        -------
-        bytes
-        """
+        """The body of the answer."""
         served = self.served
         if asked.probabilities and not served.has_probabilities:
             raise RequestError(

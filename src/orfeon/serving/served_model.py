@@ -32,17 +32,7 @@ _N_PROBES = 48
 
 
 class Answer(NamedTuple):
-    """What a model says of some rows.
-
-    Parameters
-    ----------
-    predictions : ndarray of shape (n_rows,)
-        Classes or numbers.
-    probabilities : ndarray of shape (n_rows, n_classes) or None
-        Shares of the classes, if they were asked for.
-    n_asked : ndarray of shape (n_rows,) or None
-        Members that were asked, with early decision.
-    """
+    """What a model says of some rows."""
 
     predictions: npt.NDArray[Any]
     probabilities: Floats | None = None
@@ -50,37 +40,7 @@ class Answer(NamedTuple):
 
 
 class ServedModel:
-    """A model that answers requests.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    preparation : Preparation, optional
-        How a table becomes what the model takes.
-    early_decision : float, optional
-        Ask members in order until the decision is certain with this confidence; 1 is exact. By
-        default all members are asked.
-    name : str, default="model"
-        What it is called.
-    facts : mapping, optional
-        What clients are told of it, beside its columns and classes.
-
-    Attributes
-    ----------
-    columns : tuple of InputColumn
-        The columns that requests must have.
-    is_quick : bool
-        Whether rows go to the members as numbers, without a data frame between.
-
-    Examples
-    --------
-    >>> from orfeon import StumpClassifier
-    >>> from orfeon.serving.served_model import ServedModel
-    >>> served = ServedModel(StumpClassifier().fit([[0.0], [1.0]], ["no", "yes"]))
-    >>> served.predict(served.rows([[0.2, 0.9]])).predictions
-    array(['no', 'yes'], dtype='<U3')
-    """
+    """A model that answers requests."""
 
     def __init__(
         self,
@@ -113,17 +73,7 @@ class ServedModel:
     # -- from cells to rows --------------------------------------------------------------------
 
     def row(self, cells: Sequence[Any]) -> Any:
-        """A single row, as :meth:`predict` takes it.
-
-        Parameters
-        ----------
-        cells : sequence
-            A cell for each column.
-
-        Returns
-        -------
-        ndarray or data frame
-        """
+        """A single row, as :meth:`predict` takes it."""
         if not self.is_quick:
             return self.rows([[cell] for cell in cells])
         numbers: list[Any] = [
@@ -138,17 +88,7 @@ class ServedModel:
         return np.array([numbers])
 
     def rows(self, cells: Sequence[Sequence[Any]]) -> Any:
-        """Rows, as :meth:`predict` takes them.
-
-        Parameters
-        ----------
-        cells : sequence of sequence
-            The cells of each column.
-
-        Returns
-        -------
-        ndarray or data frame
-        """
+        """Rows, as :meth:`predict` takes them."""
         if self.is_quick:
             arrays = [
                 array
@@ -159,17 +99,7 @@ class ServedModel:
         return self._frame(cells)
 
     def from_arrays(self, arrays: Sequence[Floats]) -> Floats:
-        """Rows of attributes that are numbers already; only where the model is quick.
-
-        Parameters
-        ----------
-        arrays : sequence of ndarray
-            An array for each attribute.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_attributes)
-        """
+        """Rows of attributes that are numbers already; only where the model is quick."""
         matrix = np.empty((len(arrays[0]), len(arrays)))
         for j, array in enumerate(arrays):
             matrix[:, j] = array
@@ -203,19 +133,7 @@ class ServedModel:
     # -- from rows to answers ------------------------------------------------------------------
 
     def predict(self, rows: Any, *, probabilities: bool = False) -> Answer:
-        """What the model says of rows.
-
-        Parameters
-        ----------
-        rows : ndarray or data frame
-            As :meth:`row` and :meth:`rows` make them.
-        probabilities : bool, default=False
-            Whether to add the shares of the classes; all members are asked for them.
-
-        Returns
-        -------
-        Answer
-        """
+        """What the model says of rows."""
         model = self.model if self._quick is None else self._quick
         if self.early_decision is not None and not probabilities:
             from orfeon.combining import early_decision
@@ -226,13 +144,7 @@ class ServedModel:
         return Answer(predictions, model.predict_proba(rows) if probabilities else None)
 
     def example_row(self) -> dict[str, Any]:
-        """A row to show what is meant: where there is a forest, beside its tests.
-
-        Returns
-        -------
-        dict
-            A cell for each column.
-        """
+        """A row to show what is meant: where there is a forest, beside its tests."""
         forest = getattr(self._quick, "forest_", None)
         row: dict[str, Any] = {}
         place = 0
@@ -319,32 +231,7 @@ def load_served(
     early_decision: float | None = None,
     memory_map: bool = True,
 ) -> ServedModel:
-    """Load a model file for serving; estimators of other packages, saved by skops, are refused.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    early_decision : float, optional
-        As of :class:`ServedModel`.
-    memory_map : bool, default=True
-        Whether the arrays stay in the file, so that processes share them.
-
-    Returns
-    -------
-    ServedModel
-
-    Examples
-    --------
-    >>> import orfeon, os, tempfile
-    >>> from orfeon.serving.served_model import load_served
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "stump.orfeon")
-    ...     orfeon.save(orfeon.StumpClassifier().fit([[0.0], [1.0]], ["no", "yes"]), path)
-    ...     served = load_served(path)
-    >>> served.name, served.classes, served.is_quick
-    ('stump.orfeon', ['no', 'yes'], True)
-    """
+    """Load a model file for serving; estimators of other packages, saved by skops, are refused."""
     from orfeon.io.description import describe_parts
     from orfeon.io.model_file import read_parts
 

@@ -42,19 +42,7 @@ _logger = logging.getLogger("orfeon.serving")
 
 
 class Workers:
-    """The processes that answer.
-
-    Parameters
-    ----------
-    maker : ApplicationMaker
-        Makes the application.
-    settings : mapping
-        Of uvicorn.
-    opened : socket.socket
-        Where clients come from.
-    n_workers : int
-        How many there are.
-    """
+    """The processes that answer."""
 
     def __init__(
         self,

@@ -21,47 +21,18 @@ SHOULD_BE_SAME = ("numba", "scikit-learn", "scipy", "pandas", "joblib")
 
 
 class ClusterError(UserError):
-    """A cluster cannot be used; the message says why, and what to do.
-
-    Examples
-    --------
-    >>> from orfeon.study.cluster import ClusterError
-    >>> raise ClusterError("No worker is connected to the scheduler at tcp://10.0.0.1:8786.")
-    Traceback (most recent call last):
-    ...
-    orfeon.study.cluster.ClusterError: No worker is connected to the scheduler at ...
-    """
+    """A cluster cannot be used; the message says why, and what to do."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A Dask cluster that can be used.
-
-    Parameters
-    ----------
-    address : str
-        Address of its scheduler.
-    client : distributed.Client
-        The connection.
-
-    Examples
-    --------
-    >>> from orfeon.study.cluster import Cluster
-    >>> Cluster("tcp://10.0.0.1:8786", client=None).address
-    'tcp://10.0.0.1:8786'
-    """
+    """A Dask cluster that can be used."""
 
     address: str
     client: Any
 
     def threads(self) -> int:
-        """How many tasks run at a time: the threads of all workers.
-
-        Returns
-        -------
-        int
-            0 if no worker is connected now.
-        """
+        """How many tasks run at a time: the threads of all workers."""
         return int(sum(self.client.nthreads().values()))
 
 
@@ -70,30 +41,6 @@ def connect(address: str, *, timeout: float = 10.0) -> Iterator[Cluster]:
     """Use a Dask cluster: joblib runs on it inside the ``with``, and so do Dask collections.
 
     Workers must have the same Python, orfeon and NumPy as this process.
-
-    Parameters
-    ----------
-    address : str
-        Address of the scheduler, such as ``tcp://10.0.0.1:8786``.
-    timeout : float, default=10.0
-        Seconds to wait for the scheduler, and then for a first worker.
-
-    Yields
-    ------
-    Cluster
-        For ``run_all(..., cluster=...)``.
-
-    Raises
-    ------
-    ClusterError
-        If Dask is not installed, nobody answers there, no worker comes, or versions differ.
-
-    Examples
-    --------
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.study.cluster import connect
-    >>> with connect("tcp://10.0.0.1:8786") as cluster:  # doctest: +SKIP
-    ...     BaggingClassifier(n_estimators=10_000, n_jobs=-1).fit(X, y)
     """
     distributed = _import_distributed()
     from joblib import parallel_config

@@ -18,23 +18,7 @@ _PLAIN = (types.FunctionType, types.BuiltinFunctionType, type)
 
 
 def cluster_backend(client: Any) -> Any:
-    """A backend for ``joblib.parallel_config``.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        Where to run.
-
-    Returns
-    -------
-    joblib.ParallelBackendBase
-        The backend.
-
-    Examples
-    --------
-    >>> from orfeon.study.cluster_backend import cluster_backend
-    >>> joblib.parallel_config(backend=cluster_backend(client))  # doctest: +SKIP
-    """
+    """A backend for ``joblib.parallel_config``."""
     base = importlib.import_module("joblib._dask").DaskDistributedBackend
 
     class ClusterBackend(base):  # type: ignore[misc, valid-type]

@@ -36,25 +36,7 @@ LOOK = 0.5
 
 
 def disconnected(address: str) -> ClusterError:
-    """The error of a scheduler that is gone.
-
-    Parameters
-    ----------
-    address : str
-        Where it was.
-
-    Returns
-    -------
-    ClusterError
-        To be raised.
-
-    Examples
-    --------
-    >>> from orfeon.study.cluster_tasks import disconnected
-    >>> print(disconnected("tcp://10.0.0.1:8786"))
-    The scheduler at tcp://10.0.0.1:8786 no longer answers. Start it and its workers again, then
-    run the command again.
-    """
+    """The error of a scheduler that is gone."""
     return ClusterError(
         f"The scheduler at {address} no longer answers. Start it and its workers again, then run "
         "the command again."
@@ -62,25 +44,7 @@ def disconnected(address: str) -> ClusterError:
 
 
 def all_gone(address: str) -> ClusterError:
-    """The error of a cluster that has lost all workers.
-
-    Parameters
-    ----------
-    address : str
-        Where its scheduler is.
-
-    Returns
-    -------
-    ClusterError
-        To be raised.
-
-    Examples
-    --------
-    >>> from orfeon.study.cluster_tasks import all_gone
-    >>> print(all_gone("tcp://10.0.0.1:8786"))
-    All workers of tcp://10.0.0.1:8786 are gone, and none came back within 60 s. Start some (dask
-    worker tcp://10.0.0.1:8786) and run the command again.
-    """
+    """The error of a cluster that has lost all workers."""
     return ClusterError(
         f"All workers of {address} are gone, and none came back within {WAIT_FOR_WORKERS:g} s. "
         f"Start some (dask worker {address}) and run the command again."
@@ -88,23 +52,7 @@ def all_gone(address: str) -> ClusterError:
 
 
 class ClusterTasks:
-    """Runs a function on the workers of a cluster.
-
-    Parameters
-    ----------
-    cluster : Cluster
-        Where.
-    function : callable
-        What to run; it is sent once.
-    naming : callable
-        Names a task in messages.
-
-    Examples
-    --------
-    >>> from orfeon.study.cluster_tasks import ClusterTasks
-    >>> list(ClusterTasks(cluster, abs, str).run([-1]))  # doctest: +SKIP
-    [1]
-    """
+    """Runs a function on the workers of a cluster."""
 
     def __init__(
         self, cluster: Cluster, function: Callable[[Any], Any], naming: Callable[[Any], str]
@@ -122,18 +70,7 @@ class ClusterTasks:
         self.counted: tuple[float, int] | None = None
 
     def run(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield results as they come.
-
-        Parameters
-        ----------
-        tasks : iterable
-            What to run the function on.
-
-        Yields
-        ------
-        object
-            A result.
-        """
+        """Yield results as they come."""
         numbered = enumerate(tasks)
         try:
             self._fill(numbered)

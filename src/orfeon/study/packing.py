@@ -16,50 +16,14 @@ from orfeon.study.parallel import LARGE
 
 
 class Packed(NamedTuple):
-    """A thing in bytes.
-
-    Parameters
-    ----------
-    data : bytes
-        The thing, without its large arrays.
-    arrays : tuple of ndarray
-        The large arrays.
-
-    Examples
-    --------
-    >>> from orfeon.study.packing import Packed
-    >>> Packed(b"", ()).arrays
-    ()
-    """
+    """A thing in bytes."""
 
     data: bytes
     arrays: tuple[npt.NDArray[Any], ...]
 
 
 def pack(thing: Any) -> Packed:
-    """Put a thing in bytes; large arrays are left out, however deep they lie.
-
-    Parameters
-    ----------
-    thing : object
-        Anything that cloudpickle can pickle.
-
-    Returns
-    -------
-    Packed
-        Bytes and arrays; an array that is there twice is left out once.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.study.packing import pack, unpack
-    >>> rows = np.ones((1000, 200))
-    >>> packed = pack({"first": rows, "second": [rows, 3]})
-    >>> len(packed.data) < 100, len(packed.arrays)
-    (True, 1)
-    >>> unpack(*packed)["second"][0].shape
-    (1000, 200)
-    """
+    """Put a thing in bytes; large arrays are left out, however deep they lie."""
     stream = io.BytesIO()
     pickler = _pickler()(stream)
     pickler.dump(thing)
@@ -67,24 +31,7 @@ def pack(thing: Any) -> Packed:
 
 
 def unpack(data: bytes, arrays: Sequence[npt.NDArray[Any]]) -> Any:
-    """The thing that was packed; its large arrays are read-only, for others have them too.
-
-    Parameters
-    ----------
-    data, arrays
-        What :func:`pack` gave.
-
-    Returns
-    -------
-    object
-        The thing.
-
-    Examples
-    --------
-    >>> from orfeon.study.packing import pack, unpack
-    >>> unpack(*pack({"seed": 3}))
-    {'seed': 3}
-    """
+    """The thing that was packed; its large arrays are read-only, for others have them too."""
     return _Unpickler(data, arrays).load()
 
 

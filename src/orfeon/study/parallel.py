@@ -29,24 +29,7 @@ _LONGEST_NAME = 120
 
 
 class TaskError(RuntimeError):
-    """A task failed; the message names it, and ``__cause__`` is what went wrong.
-
-    Parameters
-    ----------
-    message : str
-        What to say.
-    task : object
-        The task.
-
-    Examples
-    --------
-    >>> from orfeon.study.parallel import TaskError, run_all
-    >>> try:
-    ...     list(run_all(lambda number: 1 / number, [2, 0], n_jobs=1))
-    ... except TaskError as error:
-    ...     print(error)
-    Task 0 failed: ZeroDivisionError: division by zero
-    """
+    """A task failed; the message names it, and ``__cause__`` is what went wrong."""
 
     def __init__(self, message: str, task: Any = None) -> None:
         super().__init__(message)
@@ -68,41 +51,6 @@ def run_all(
     it runs, to the last bit. Closing the iterator, or an interruption, cancels what has not begun
     and leaves no process behind. Processes that have done all their tasks wait for those of another
     call, for ten seconds. Several iterators may be open at once, each with processes of its own.
-
-    Parameters
-    ----------
-    function : callable
-        Called with a task. Elsewhere than in this process it is pickled, with what it holds; large
-        arrays in it are sent once and are read-only there.
-    tasks : iterable
-        What to run it on; taken as there is room for more.
-    n_jobs : int, optional
-        Processes of this machine: 1 or None runs here, -1 takes all cores. A cluster uses all its
-        workers, whatever is said here.
-    cluster : Cluster, optional
-        Where to run, from :func:`orfeon.study.cluster.connect`.
-    prefer : {"processes", "threads"}, default="processes"
-        What to use on this machine.
-    name : callable, optional
-        Names a task in messages; by default its ``key`` or ``name``, or what it looks like.
-
-    Yields
-    ------
-    object
-        What the function gave for one of the tasks.
-
-    Raises
-    ------
-    TaskError
-        If a task fails. Mistakes of users stay :class:`orfeon.errors.UserError`.
-
-    Examples
-    --------
-    >>> from orfeon.study.parallel import run_all
-    >>> sorted(run_all(abs, [-3, 1, -2]))
-    [1, 2, 3]
-    >>> sorted(run_all(lambda number: number**2, range(4), n_jobs=2, prefer="threads"))
-    [0, 1, 4, 9]
     """
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise UserError(f"n_jobs must be a number of processes, or -1 for all; got {n_jobs!r}.")
@@ -124,25 +72,7 @@ def run_all(
 
 
 def task_name(task: Any) -> str:
-    """A short name of a task, for messages.
-
-    Parameters
-    ----------
-    task : object
-        The task.
-
-    Returns
-    -------
-    str
-        Its ``key`` or ``name`` if it has one, or what it looks like, cut short.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.study.parallel import task_name
-    >>> task_name(("bagging", 3, np.zeros((1000, 20))))
-    "('bagging', 3, array of shape (1000, 20))"
-    """
+    """A short name of a task, for messages."""
     for attribute in ("key", "name"):
         named = getattr(task, attribute, None)
         if isinstance(named, str):
@@ -156,28 +86,7 @@ def task_name(task: Any) -> str:
 
 
 def failure(error: BaseException, task: Any, naming: Callable[[Any], str]) -> Exception:
-    """What to raise for a task that failed.
-
-    Parameters
-    ----------
-    error : BaseException
-        What went wrong.
-    task : object
-        Where.
-    naming : callable
-        Names the task.
-
-    Returns
-    -------
-    Exception
-        A UserError for mistakes of users, else a TaskError; either names the task.
-
-    Examples
-    --------
-    >>> from orfeon.study.parallel import failure, task_name
-    >>> failure(KeyError("width"), "bagging", task_name)
-    TaskError("Task 'bagging' failed: KeyError: 'width'")
-    """
+    """What to raise for a task that failed."""
     if isinstance(error, UserError):
         return UserError(f"{error} (Task: {naming(task)}.)")
     return TaskError(f"Task {naming(task)} failed: {type(error).__name__}: {error}", task)
@@ -199,25 +108,7 @@ def _here(
 
 
 class Outcome:
-    """What became of a task in another process: its result, or what went wrong there.
-
-    Parameters
-    ----------
-    number : int
-        Number of the task.
-    result : object
-        What the function gave.
-    error : BaseException, optional
-        What it raised.
-    seconds : float, default=0.0
-        How long it took.
-
-    Examples
-    --------
-    >>> from orfeon.study.parallel import Outcome
-    >>> Outcome(3, result=0.5).number
-    3
-    """
+    """What became of a task in another process: its result, or what went wrong there."""
 
     __slots__ = ("error", "number", "result", "seconds")
 
@@ -235,28 +126,7 @@ class Outcome:
 
 
 def attempt(function: Callable[[Any], Any], number: int, task: Any) -> Outcome:
-    """Run a task, and take note of what it raises.
-
-    Parameters
-    ----------
-    function : callable
-        What to run.
-    number : int
-        Number of the task.
-    task : object
-        What to run it on.
-
-    Returns
-    -------
-    Outcome
-        The result or the exception.
-
-    Examples
-    --------
-    >>> from orfeon.study.parallel import attempt
-    >>> attempt(abs, 0, -2).result, attempt(abs, 1, "two").error
-    (2, TypeError("bad operand type for abs(): 'str'"))
-    """
+    """Run a task, and take note of what it raises."""
     began = time.perf_counter()
     try:
         result = function(task)

@@ -33,25 +33,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Samples:
-    """What each of some trees is grown from, besides the table that all of them share.
-
-    Parameters
-    ----------
-    seeds : ndarray of uint64 of shape (n_trees,)
-        One seed for each tree.
-    weights : ndarray of shape (n_trees or 1, n_rows)
-        Weights of the examples; 0 leaves one out.
-    labels : ndarray of shape (n_trees or 1, n_rows)
-        Class codes or targets.
-    n_examples : float
-        How many examples the weights of one tree stand for.
-    weighs_classes : bool, default=False
-        Whether factors on the classes are among the weights, which then sum to ``n_examples``.
-    candidates : ndarray of shape (n_trees, n_candidates), optional
-        Attributes that each tree may use; all by default.
-    halves : ndarray of shape (n_trees, n_rows), optional
-        For IGP trees: the half, 1 or 2, that each example is in.
-    """
+    """What each of some trees is grown from, besides the table that all of them share."""
 
     seeds: npt.NDArray[np.uint64]
     weights: npt.NDArray[Any]

@@ -32,34 +32,7 @@ def halve_groups(
     weights: npt.NDArray[np.float64],
     rng: np.random.Generator,
 ) -> npt.NDArray[np.uint8]:
-    """Split examples into halves of nearly equal weight in every class, copies together.
-
-    Parameters
-    ----------
-    groups : ndarray of shape (n_rows,)
-        Copies of one example share a number.
-    labels : ndarray of shape (n_rows,)
-        Class codes.
-    weights : ndarray of shape (n_rows,)
-        Weights.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of uint8 of shape (n_rows,)
-        1 or 2 for each row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.trees.igp import halve_groups
-    >>> groups = np.array([0, 0, 1, 2, 3, 3])
-    >>> labels = np.array([0, 0, 0, 0, 1, 1])
-    >>> halves = halve_groups(groups, labels, np.ones(6), np.random.default_rng(0))
-    >>> halves[0] == halves[1], halves[2] == halves[3] != halves[0], halves[4] == halves[5]
-    (np.True_, np.True_, np.True_)
-    """
+    """Split examples into halves of nearly equal weight in every class, copies together."""
     n_groups = int(groups.max()) + 1
     weight = np.bincount(groups, weights=weights, minlength=n_groups)
     label = np.zeros(n_groups, np.int64)

@@ -48,70 +48,18 @@ TEXTS = {
 
 
 def with_limits(cls: ClassT) -> ClassT:
-    """Fill the texts on limits into the docstring of a class.
-
-    Parameters
-    ----------
-    cls : type
-        Its ``<name>`` become the texts of these names.
-
-    Returns
-    -------
-    type
-        The class.
-
-    Examples
-    --------
-    >>> from orfeon.trees.limits import with_limits
-    >>> @with_limits
-    ... class Tree:
-    ...     '''Title. <log2>'''
-    >>> Tree.__doc__.split(",")[0]
-    'Title. "log2" draws ``floor(log2(M) + 1)`` of M attributes'
-    """
+    """Fill the texts on limits into the docstring of a class."""
     cls.__doc__ = filled_docstring(cls.__doc__, TEXTS)
     return cls
 
 
 def least_weight(limit: float, total: float) -> float:
-    """A least size given as a number of examples, or as a share of their total weight.
-
-    Parameters
-    ----------
-    limit : int or float
-        An integer is a number, a float below one a share.
-    total : float
-        Total weight, in examples.
-
-    Returns
-    -------
-    float
-        The least weight.
-    """
+    """A least size given as a number of examples, or as a share of their total weight."""
     return float(np.ceil(limit * total)) if limit < 1 else float(limit)
 
 
 def attributes_per_node(max_features: Any, n_attributes: int) -> int | None:
-    """How many attributes are drawn at each node.
-
-    Parameters
-    ----------
-    max_features : int, float, "sqrt", "log2" or None
-        A number, a share, or a rule: the square root, or ``log2(n) + 1`` as in Forest-RI.
-    n_attributes : int
-        How many there are.
-
-    Returns
-    -------
-    int or None
-        The number; ``None`` for all.
-
-    Examples
-    --------
-    >>> from orfeon.trees.limits import attributes_per_node
-    >>> attributes_per_node("sqrt", 20), attributes_per_node("log2", 20)
-    (4, 5)
-    """
+    """How many attributes are drawn at each node."""
     if max_features is None:
         return None
     if max_features == "sqrt":

@@ -242,25 +242,7 @@ def read_selection(
 
 
 def has_fractions(values: npt.NDArray[Any]) -> bool:
-    """Whether some of the values are numbers that are not whole.
-
-    Parameters
-    ----------
-    values : ndarray
-        Labels or numbers.
-
-    Returns
-    -------
-    bool
-        Whether they cannot be classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.votes.selection import has_fractions
-    >>> has_fractions(np.array([1.0, 2.5])), has_fractions(np.array([1.0, 2.0]))
-    (True, False)
-    """
+    """Whether some of the values are numbers that are not whole."""
     if values.dtype.kind != "f":
         return False
     known = values[np.isfinite(values)]
@@ -295,28 +277,7 @@ def _refuse_nan(said: npt.NDArray[Any], absent: npt.NDArray[np.bool_] | None) ->
 
 
 def read_matrix(votes: Any, no_vote: Any) -> tuple[Any, npt.NDArray[np.bool_] | None]:
-    """The matrix of what members say, and where they say nothing.
-
-    Parameters
-    ----------
-    votes : array of shape (n_members, n_examples)
-        Labels or numbers; entries that are None or masked (:mod:`numpy.ma`) are no votes.
-    no_vote : optional
-        What else stands for a member that does not vote.
-
-    Returns
-    -------
-    ndarray of shape (n_members, n_examples)
-        The matrix.
-    ndarray of bool of shape (n_members, n_examples) or None
-        True where there is no vote; None where all vote.
-
-    Examples
-    --------
-    >>> from orfeon.votes.selection import read_matrix
-    >>> read_matrix([["a", "?"]], "?")[1]
-    array([[False,  True]])
-    """
+    """The matrix of what members say, and where they say nothing."""
     masked = np.ma.getmaskarray(votes) if isinstance(votes, np.ma.MaskedArray) else None
     said = np.asarray(votes)
     if said.ndim != 2 or said.size == 0:
@@ -413,13 +374,7 @@ def _codes_by_table(
 
 
 def warn_of_other_labels(selection: Selection) -> None:
-    """Warn when votes seem to be codes of the classes, 0 to K - 1, and labels something else.
-
-    Parameters
-    ----------
-    selection : Selection
-        As it was read from a matrix of votes.
-    """
+    """Warn when votes seem to be codes of the classes, 0 to K - 1, and labels something else."""
     if selection.classes is None:
         return
     voted, true = (np.zeros(selection.n_classes, dtype=bool) for _ in range(2))
@@ -457,30 +412,7 @@ def _read_member_weights(member_weights: Any, n_members: int) -> Floats | None:
 
 
 def whole_weights(sample_weight: Any, n_examples: int) -> tuple[Integers, float]:
-    """Sample weights as whole numbers of steps.
-
-    Parameters
-    ----------
-    sample_weight : array of shape (n_examples,) or None
-        Weights; None for all equal.
-    n_examples : int
-        How many there must be.
-
-    Returns
-    -------
-    ndarray of int64 of shape (n_examples,)
-        Weights in steps: exact when they are whole numbers, or in proportion to small ones;
-        otherwise rounded to a millionth of their mean.
-    float
-        The step.
-
-    Examples
-    --------
-    >>> from orfeon.votes.selection import whole_weights
-    >>> weights, step = whole_weights([0.1, 0.3, 0.0, 0.2], 4)
-    >>> weights.tolist(), step
-    ([1, 3, 0, 2], 0.1)
-    """
+    """Sample weights as whole numbers of steps."""
     if sample_weight is None:
         return np.ones(n_examples, np.int64), 1.0
     weights = np.asarray(sample_weight, dtype=np.float64)

@@ -28,21 +28,7 @@ MATRIX_HINT = "A matrix of votes goes without X, and with y=labels."
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The votes that members are ordered by, and those that tell how good the order is.
-
-    Parameters
-    ----------
-    selection : Selection
-        What the members say of the selection examples.
-    find_left_out : callable, optional
-        Gives for each vote of the selection whether its member was not trained on the example;
-        raises ValueError where that is not known, and with ``must_verify=True`` also where it is
-        not certain that these are the examples of training.
-    ensemble : FittedEnsemble, optional
-        Where the votes come from.
-    was_trained_on : bool, default=False
-        Whether somebody says that these are the examples of training.
-    """
+    """The votes that members are ordered by, and those that tell how good the order is."""
 
     selection: Selection
     find_left_out: Callable[..., npt.NDArray[np.bool_]] | None = None
@@ -81,32 +67,7 @@ def read_source(
     task: Task | None = None,
     was_trained_on: bool | None = None,
 ) -> Source:
-    """Read votes, or ask an ensemble for them.
-
-    Parameters
-    ----------
-    members_or_votes, X, y, sample_weight, on, no_vote, task
-        As for :func:`orfeon.order`.
-    was_trained_on : bool, optional
-        Whether the examples are those that the ensemble was trained on. By default they may be: it
-        is looked at where that can be told.
-
-    Returns
-    -------
-    Source
-        The votes.
-
-    Examples
-    --------
-    >>> from orfeon.votes.source import read_source
-    >>> read_source([[0, 1], [1, 1]], None, [0, 1]).selection.right.tolist()
-    [[True, True], [False, True]]
-    >>> read_source([[0, 1], [1, 1]], [0, 1], None)
-    Traceback (most recent call last):
-    ...
-    ValueError: y is missing: the selection examples need the true labels or targets. A matrix of
-    votes goes without X, and with y=labels.
-    """
+    """Read votes, or ask an ensemble for them."""
     if on not in ("examples", "out_of_bag"):
         raise ValueError(f'on={on!r} is not allowed; use "examples" or "out_of_bag".')
     check_has_labels(members_or_votes, y, "the selection examples")
@@ -137,70 +98,21 @@ def read_source(
 
 
 def check_has_labels(members_or_votes: Any, y: Any, what: str) -> None:
-    """Refuse to go on without labels.
-
-    Parameters
-    ----------
-    members_or_votes, y
-        As for :func:`orfeon.order`.
-    what : str
-        What needs them, in the plural.
-
-    Examples
-    --------
-    >>> from orfeon.votes.source import check_has_labels
-    >>> check_has_labels([[0, 1], [1, 1]], None, "margins")
-    Traceback (most recent call last):
-    ...
-    ValueError: y is missing: margins need the true labels or targets. A matrix of votes goes
-    without X, and with y=labels.
-    """
+    """Refuse to go on without labels."""
     if y is None:
         hint = "" if can_be_asked(members_or_votes) else f" {MATRIX_HINT}"
         raise ValueError(f"y is missing: {what} need the true labels or targets.{hint}")
 
 
 def refuse_beside_ensemble(no_vote: Any, task: Any) -> None:
-    """Refuse what tells how a matrix of votes is to be read.
-
-    Parameters
-    ----------
-    no_vote, task
-        As for :func:`orfeon.order`.
-
-    Examples
-    --------
-    >>> from orfeon.votes.source import refuse_beside_ensemble
-    >>> refuse_beside_ensemble(-1, None)
-    Traceback (most recent call last):
-    ...
-    ValueError: no_vote=-1 is for a matrix of votes; an ensemble knows it.
-    """
+    """Refuse what tells how a matrix of votes is to be read."""
     for name, value in (("no_vote", no_vote), ("task", task)):
         if value is not None:
             raise ValueError(f"{name}={value!r} is for a matrix of votes; an ensemble knows it.")
 
 
 def can_be_asked(given: Any) -> bool:
-    """Whether it is an ensemble or a list of estimators, and no matrix.
-
-    Parameters
-    ----------
-    given : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        Whether its members can be asked about rows.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> from orfeon.votes.source import can_be_asked
-    >>> can_be_asked([DummyClassifier()]), can_be_asked([[0, 1], [1, 1]])
-    (True, False)
-    """
+    """Whether it is an ensemble or a list of estimators, and no matrix."""
     if isinstance(given, Sequence) and not isinstance(given, str | bytes) and len(given):
         first = given[0]
         if isinstance(first, list | tuple) and len(first) == 2 and isinstance(first[0], str):
@@ -245,29 +157,7 @@ def _ask(ensemble: Any, X: Any, y: Any, sample_weight: Any, on: On) -> Source:
 def codes_of_labels(
     y: npt.NDArray[Any], classes: npt.NDArray[Any], counts: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.int64]:
-    """Codes of labels in the classes of an ensemble.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows,)
-        Labels.
-    classes : ndarray of shape (n_classes,)
-        The classes, sorted.
-    counts : ndarray of bool of shape (n_rows,)
-        Which rows count; the labels of the others may be any.
-
-    Returns
-    -------
-    ndarray of int64 of shape (n_rows,)
-        Codes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.votes.source import codes_of_labels
-    >>> codes_of_labels(np.array(["b", "z"]), np.array(["a", "b"]), np.array([True, False]))
-    array([1, 0])
-    """
+    """Codes of labels in the classes of an ensemble."""
     codes = np.zeros(len(y), np.int64)
     why = "the ensemble does not know; its classes are "
     codes[counts] = class_codes(y[counts], classes, "y holds", why)

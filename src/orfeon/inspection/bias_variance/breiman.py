@@ -57,58 +57,13 @@ class BreimanBiasVariance(BiasVariance):
 
 
 def biased_set(truth: Floats, shares: Floats) -> Mask:
-    """Where the class predicted most often is less probable than another one.
-
-    Parameters
-    ----------
-    truth : ndarray of shape (n_points, n_classes)
-        Probability of each class.
-    shares : ndarray of shape (n_points, n_classes)
-        Share of each class among the predictions; of classes that are tied the first counts.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_points,)
-        Where the learner is biased. Of classes that are equally probable any may be predicted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.breiman import biased_set
-    >>> biased_set(np.array([[0.5, 0.5], [0.6, 0.4]]), np.array([[0.3, 0.7], [0.3, 0.7]]))
-    array([False,  True])
-    """
+    """Where the class predicted most often is less probable than another one."""
     central = np.argmax(shares, axis=1)
     return np.asarray(truth[np.arange(len(truth)), central] < truth.max(axis=1))
 
 
 def breiman_parts(truth: Floats, shares: Floats, n_trainings: int, unbiased: bool = False) -> Parts:
-    """The parts at each point, from probabilities and shares of the classes.
-
-    Parameters
-    ----------
-    truth : ndarray of shape (n_points, n_classes)
-        Probability of each class.
-    shares : ndarray of shape (n_points, n_classes)
-        Share of each class among the predictions.
-    n_trainings : int
-        Not used.
-    unbiased : bool, default=False
-        Not allowed.
-
-    Returns
-    -------
-    Parts
-        They add up to the error.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.breiman import breiman_parts
-    >>> parts = breiman_parts(np.array([[0.9, 0.1]]), np.array([[0.25, 0.75]]), 4)
-    >>> parts.bias, parts.variance, parts.noise.round(2)
-    (array([0.6]), array([0.]), array([0.1]))
-    """
+    """The parts at each point, from probabilities and shares of the classes."""
     no_correction("breiman", unbiased)
     right = (truth * shares).sum(axis=1)
     most = truth.max(axis=1)

@@ -133,21 +133,7 @@ def bias_variance_decomposition(
 
 
 def check_definition(definition: Any) -> None:
-    """Refuse what is no definition.
-
-    Parameters
-    ----------
-    definition : object
-        What was given.
-
-    Examples
-    --------
-    >>> from orfeon.inspection.bias_variance.decomposition import check_definition
-    >>> check_definition("james")
-    Traceback (most recent call last):
-    ...
-    ValueError: definition='james' is not allowed; use one of 'squared_error', ...
-    """
+    """Refuse what is no definition."""
     if definition not in get_args(Definition):
         names = ", ".join(repr(name) for name in get_args(Definition))
         own = " That of Friedman is friedman_decomposition()." * (definition == "friedman")

@@ -133,32 +133,7 @@ def _factors(truth: Floats, shares: Floats) -> _Factors:
 def domingos_parts(
     truth: Floats, shares: Floats, n_trainings: int, unbiased: bool = False
 ) -> Parts:
-    """Bias, net variance and net noise at each point, from probabilities and shares.
-
-    Parameters
-    ----------
-    truth : ndarray of shape (n_points, n_classes)
-        Probability of each class.
-    shares : ndarray of shape (n_points, n_classes)
-        Share of each class among the predictions.
-    n_trainings : int
-        Not used.
-    unbiased : bool, default=False
-        Not allowed.
-
-    Returns
-    -------
-    Parts
-        They add up to the error.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.domingos import domingos_parts
-    >>> parts = domingos_parts(np.array([[0.9, 0.1]]), np.array([[0.25, 0.75]]), 4)
-    >>> [part.round(3).tolist() for part in parts]  # 0.7 = 1 - 0.25 - 0.5 * 0.1
-    [[0.7], [1.0], [-0.25], [-0.05]]
-    """
+    """Bias, net variance and net noise at each point, from probabilities and shares."""
     no_correction("domingos", unbiased)
     found = _factors(truth, shares)
     return Parts(

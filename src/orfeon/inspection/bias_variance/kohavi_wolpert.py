@@ -32,32 +32,7 @@ from orfeon.inspection.bias_variance.parts import (
 def kohavi_wolpert_parts(
     truth: Floats, shares: Floats, n_trainings: int, unbiased: bool = False
 ) -> Parts:
-    """The parts at each point, from probabilities and shares of the classes.
-
-    Parameters
-    ----------
-    truth : ndarray of shape (n_points, n_classes)
-        Probability of each class.
-    shares : ndarray of shape (n_points, n_classes)
-        Share of each class among the predictions.
-    n_trainings : int
-        How many predictions there are.
-    unbiased : bool, default=False
-        Whether bias and variance are corrected for the number of trainings.
-
-    Returns
-    -------
-    Parts
-        They add up to the error, corrected or not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.kohavi_wolpert import kohavi_wolpert_parts
-    >>> parts = kohavi_wolpert_parts(np.array([[1.0, 0.0]]), np.array([[0.75, 0.25]]), 4)
-    >>> parts.bias, parts.variance, parts.error
-    (array([0.0625]), array([0.1875]), array([0.25]))
-    """
+    """The parts at each point, from probabilities and shares of the classes."""
     error = 1.0 - (truth * shares).sum(axis=1)
     bias = 0.5 * ((truth - shares) ** 2).sum(axis=1)
     variance = 0.5 * (1.0 - (shares**2).sum(axis=1))

@@ -35,32 +35,7 @@ from orfeon.inspection.bias_variance.parts import (
 def kong_dietterich_parts(
     truth: Floats, shares: Floats, n_trainings: int, unbiased: bool = False
 ) -> Parts:
-    """The parts at each point, from probabilities and shares of the classes.
-
-    Parameters
-    ----------
-    truth : ndarray of shape (n_points, n_classes)
-        Probability of each class.
-    shares : ndarray of shape (n_points, n_classes)
-        Share of each class among the predictions.
-    n_trainings : int
-        Not used.
-    unbiased : bool, default=False
-        Not allowed.
-
-    Returns
-    -------
-    Parts
-        They add up to the error.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.kong_dietterich import kong_dietterich_parts
-    >>> parts = kong_dietterich_parts(np.array([[1.0, 0.0]]), np.array([[0.25, 0.75]]), 4)
-    >>> parts.bias, parts.variance, parts.error
-    (array([1.]), array([-0.25]), array([0.75]))
-    """
+    """The parts at each point, from probabilities and shares of the classes."""
     no_correction("kong_dietterich", unbiased)
     error = 1.0 - (truth * shares).sum(axis=1)
     noise = 1.0 - truth.max(axis=1)

@@ -27,15 +27,7 @@ PARTS = ("error", "bias", "variance", "noise")
 
 
 class Parts(NamedTuple):
-    """Error at each point, and its bias, variance and noise, which add up to it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.parts import Parts
-    >>> Parts(np.array([0.5]), np.array([0.1]), np.array([0.2]), np.array([0.2])).noise
-    array([0.2])
-    """
+    """Error at each point, and its bias, variance and noise, which add up to it."""
 
     error: Floats
     bias: Floats
@@ -44,17 +36,7 @@ class Parts(NamedTuple):
 
 
 class Votes(NamedTuple):
-    """Predictions of a learner trained many times, and the truth, as class codes.
-
-    Examples
-    --------
-    >>> from orfeon.inspection.bias_variance.parts import read_votes
-    >>> votes = read_votes([["a", "b"], ["b", "b"]], ["a", "b"])
-    >>> votes.codes.tolist(), votes.truth.tolist()
-    ([[0, 1], [1, 1]], [[1.0, 0.0], [0.0, 1.0]])
-    >>> votes.shares.tolist()
-    [[0.5, 0.5], [0.0, 1.0]]
-    """
+    """Predictions of a learner trained many times, and the truth, as class codes."""
 
     #: Class predicted after each training, of shape (n_trainings, n_points).
     codes: Integers
@@ -79,18 +61,7 @@ class Votes(NamedTuple):
         return np.asarray(counts.reshape(n_points, n_classes) / self.n_trainings)
 
     def central(self, shares: Floats) -> npt.NDArray[Any]:
-        """The class predicted most often at each point.
-
-        Parameters
-        ----------
-        shares : ndarray of shape (n_points, n_classes)
-            Share of each class among the predictions.
-
-        Returns
-        -------
-        ndarray of shape (n_points,)
-            Labels; of classes that are tied the first.
-        """
+        """The class predicted most often at each point."""
         return np.asarray(self.classes[np.argmax(shares, axis=1)])
 
 
@@ -174,28 +145,7 @@ class BiasVariance:
 
 
 def weighted_mean(values: npt.ArrayLike, weights: Floats) -> float:
-    """Mean over points, of which each has a weight.
-
-    Parameters
-    ----------
-    values : array of shape (n_points,)
-        A number for each point.
-    weights : ndarray of shape (n_points,)
-        Weights, not all 0.
-
-    Returns
-    -------
-    float
-        Sums are exact, so that neither the order of the points nor copies instead of weights
-        change a bit of it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.parts import weighted_mean
-    >>> weighted_mean([1.0, 4.0], np.array([2.0, 1.0]))
-    2.0
-    """
+    """Mean over points, of which each has a weight."""
     products = np.asarray(values, dtype=np.float64) * weights
     return math.fsum(products.tolist()) / math.fsum(weights.tolist())
 
@@ -207,33 +157,7 @@ def read_votes(
     classes: Any = None,
     sample_weight: Any = None,
 ) -> Votes:
-    """Read what a learner predicts after each of several trainings, and the truth.
-
-    Parameters
-    ----------
-    predictions : array of shape (n_trainings, n_points)
-        Labels predicted after each training.
-    y : array of shape (n_points,), optional
-        Labels, taken for the truth.
-    posterior : array of shape (n_points, n_classes), optional
-        Probability of each class at each point, instead of ``y``.
-    classes : array of shape (n_classes,), optional
-        The labels, in the order of the columns of ``posterior``. By default those that are found,
-        sorted; or 0 to K - 1 if these have all that are found.
-    sample_weight : array of shape (n_points,), optional
-        Weights of the points: 0 is the same as leaving one out, 2 as giving it twice.
-
-    Returns
-    -------
-    Votes
-        Of the points that count.
-
-    Examples
-    --------
-    >>> from orfeon.inspection.bias_variance.parts import read_votes
-    >>> read_votes([[0, 1]], posterior=[[0.9, 0.1], [0.2, 0.8]]).truth.tolist()
-    [[0.9, 0.1], [0.2, 0.8]]
-    """
+    """Read what a learner predicts after each of several trainings, and the truth."""
     said = np.asarray(predictions)
     check_predictions(said)
     if (y is None) == (posterior is None):
@@ -259,23 +183,7 @@ def read_votes(
 
 
 def check_predictions(predictions: npt.NDArray[Any]) -> None:
-    """Refuse predictions that have no row for each training and no column for each point.
-
-    Parameters
-    ----------
-    predictions : ndarray
-        What was given.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.parts import check_predictions
-    >>> check_predictions(np.zeros(3))
-    Traceback (most recent call last):
-    ...
-    ValueError: predictions has shape (3,); a row for each training and a column for each point
-    are expected, at least one of both.
-    """
+    """Refuse predictions that have no row for each training and no column for each point."""
     if predictions.ndim != 2 or not predictions.size:
         raise ValueError(
             f"predictions has shape {predictions.shape}; a row for each training and a column for "
@@ -285,25 +193,7 @@ def check_predictions(predictions: npt.NDArray[Any]) -> None:
 
 
 def check_points(name: str, found: int, n_points: int) -> None:
-    """Refuse a truth that is not one for each point.
-
-    Parameters
-    ----------
-    name : str
-        The argument.
-    found : int
-        Its length.
-    n_points : int
-        Number of points.
-
-    Examples
-    --------
-    >>> from orfeon.inspection.bias_variance.parts import check_points
-    >>> check_points("y", 2, 3)
-    Traceback (most recent call last):
-    ...
-    ValueError: predictions has 3 columns and y has 2 rows; one for each point is expected.
-    """
+    """Refuse a truth that is not one for each point."""
     if found != n_points:
         raise ValueError(
             f"predictions has {n_points} columns and {name} has {found} rows; one for each point "
@@ -316,25 +206,6 @@ def corrected(bias: Floats, variance: Floats, n_trainings: int) -> tuple[Floats,
 
     The mean of a few trainings is off that of all by so much, in the mean of squares, that the
     squared bias is too large by ``variance / n``, and the variance about it too small.
-
-    Parameters
-    ----------
-    bias, variance : ndarray of shape (n_points,)
-        Squared bias, and the mean of squares about the mean.
-    n_trainings : int
-        Number of trainings, two or more.
-
-    Returns
-    -------
-    tuple of ndarrays
-        The same, corrected; their sum is as it was.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.parts import corrected
-    >>> corrected(np.array([0.5]), np.array([0.3]), 4)
-    (array([0.4]), array([0.4]))
     """
     if n_trainings < 2:
         raise ValueError(f"unbiased=True needs two trainings or more, got {n_trainings}.")
@@ -343,23 +214,7 @@ def corrected(bias: Floats, variance: Floats, n_trainings: int) -> tuple[Floats,
 
 
 def no_correction(definition: str, unbiased: bool) -> None:
-    """Refuse to correct parts of which no unbiased estimate is known.
-
-    Parameters
-    ----------
-    definition : str
-        The definition.
-    unbiased : bool
-        Whether the correction was asked for.
-
-    Examples
-    --------
-    >>> from orfeon.inspection.bias_variance.parts import no_correction
-    >>> no_correction("breiman", True)
-    Traceback (most recent call last):
-    ...
-    ValueError: unbiased=True is not allowed with definition='breiman': ...
-    """
+    """Refuse to correct parts of which no unbiased estimate is known."""
     if unbiased:
         raise ValueError(
             f"unbiased=True is not allowed with definition={definition!r}: its bias looks at the "

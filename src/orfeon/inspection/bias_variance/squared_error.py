@@ -29,14 +29,7 @@ from orfeon.inspection.bias_variance.parts import (
 
 
 class Numbers(NamedTuple):
-    """Predictions of a learner trained many times, and the truth, as numbers.
-
-    Examples
-    --------
-    >>> from orfeon.inspection.bias_variance.squared_error import read_numbers
-    >>> read_numbers([[1.0, 2.0]], [0.0, 3.0], 0.25, None).noise
-    array([0.25, 0.25])
-    """
+    """Predictions of a learner trained many times, and the truth, as numbers."""
 
     #: Predictions after each training, of shape (n_trainings, n_points).
     said: Floats
@@ -54,30 +47,7 @@ class Numbers(NamedTuple):
 
 
 def read_numbers(predictions: Any, y: Any, noise: Any, sample_weight: Any) -> Numbers:
-    """Read what a learner predicts after each of several trainings, and the truth.
-
-    Parameters
-    ----------
-    predictions : array of shape (n_trainings, n_points)
-        Numbers predicted after each training.
-    y : array of shape (n_points,)
-        Targets, or the regression function.
-    noise : float or array of shape (n_points,)
-        Variance of the noise.
-    sample_weight : array of shape (n_points,) or None
-        Weights of the points.
-
-    Returns
-    -------
-    Numbers
-        Of the points that count.
-
-    Examples
-    --------
-    >>> from orfeon.inspection.bias_variance.squared_error import read_numbers
-    >>> read_numbers([[1.0, 2.0]], [0.0, 3.0], 0.0, [0, 1]).truth
-    array([3.])
-    """
+    """Read what a learner predicts after each of several trainings, and the truth."""
     said = np.asarray(predictions, dtype=np.float64)
     check_predictions(said)
     if y is None:
@@ -108,34 +78,7 @@ def squared_error_parts(
     n_trainings: int,
     unbiased: bool = False,
 ) -> Parts:
-    """The parts at each point, from the moments of the predictions.
-
-    Parameters
-    ----------
-    truth : ndarray of shape (n_points,)
-        Targets, or the regression function.
-    noise : ndarray of shape (n_points,)
-        Variance of the noise.
-    mean, variance : ndarray of shape (n_points,)
-        Of the predictions; the mean of squares about the mean, not corrected.
-    n_trainings : int
-        How many predictions there are.
-    unbiased : bool, default=False
-        Whether bias and variance are corrected for the number of trainings.
-
-    Returns
-    -------
-    Parts
-        The error is their sum, corrected or not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.squared_error import squared_error_parts
-    >>> one = np.ones(1)
-    >>> squared_error_parts(0 * one, 0 * one, 2 * one, one, 2).error
-    array([5.])
-    """
+    """The parts at each point, from the moments of the predictions."""
     bias = (mean - truth) ** 2
     error = bias + variance + noise
     if unbiased:

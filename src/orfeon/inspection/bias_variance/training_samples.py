@@ -39,37 +39,11 @@ class TrainingSamples(ABC):
 
     @abstractmethod
     def draw(self, seed: int) -> Rows:
-        """A training sample.
-
-        Parameters
-        ----------
-        seed : int
-            The same seed gives the same sample.
-        """
+        """A training sample."""
 
 
 class FreshSamples(TrainingSamples):
-    """Samples of a problem that can be sampled at will.
-
-    Parameters
-    ----------
-    problem : object or callable
-        With ``sample(n_samples, random_state=...)``, such as a :class:`orfeon.datasets.Problem`; or
-        a function to be called like that, such as :func:`orfeon.datasets.make_waveform`.
-    n_train, n_test : int
-        Numbers of examples.
-    seeds : Seeds
-        Of which that of the test set is used.
-
-    Examples
-    --------
-    >>> from orfeon.datasets import TwoNorm
-    >>> from orfeon.inspection.bias_variance.repeated_trainings import Seeds
-    >>> from orfeon.inspection.bias_variance.training_samples import FreshSamples
-    >>> samples = FreshSamples(TwoNorm(), 100, 50, Seeds.of(0))
-    >>> samples.draw(1)[0].shape, samples.test_set()[0].shape
-    ((100, 20), (50, 20))
-    """
+    """Samples of a problem that can be sampled at will."""
 
     sampling: Sampling = "fresh"
 
@@ -79,28 +53,11 @@ class FreshSamples(TrainingSamples):
         self._test_seed = seeds.of_test_set()
 
     def test_set(self) -> Rows:
-        """The examples that predictions are made for: one more sample of the problem.
-
-        Returns
-        -------
-        X, y
-            Examples and their labels or targets.
-        """
+        """The examples that predictions are made for: one more sample of the problem."""
         return self._sample(self.n_test, self._test_seed)
 
     def draw(self, seed: int) -> Rows:
-        """A training sample.
-
-        Parameters
-        ----------
-        seed : int
-            The same seed gives the same sample.
-
-        Returns
-        -------
-        X, y
-            Examples and their labels or targets.
-        """
+        """A training sample."""
         return self._sample(self.n_train, seed)
 
     def _sample(self, n_samples: int, seed: int) -> Rows:
@@ -110,31 +67,7 @@ class FreshSamples(TrainingSamples):
 
 
 class DataSetSamples(TrainingSamples):
-    """Samples of a data set, part of which is set aside as the test set.
-
-    Parameters
-    ----------
-    X : array or data frame of shape (n_rows, n_attributes)
-        Examples.
-    y : array of shape (n_rows,)
-        Labels or targets.
-    sampling : {"subsample", "bootstrap"}
-        Whether examples of the pool are drawn without or with replacement.
-    n_train, n_test : int
-        Numbers of examples.
-    seeds : Seeds
-        Of which that of the test set is used.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.repeated_trainings import Seeds
-    >>> from orfeon.inspection.bias_variance.training_samples import DataSetSamples
-    >>> X, y = np.arange(12.0).reshape(12, 1), np.arange(12)
-    >>> samples = DataSetSamples(X, y, "subsample", 4, 4, Seeds.of(0))
-    >>> len(set(samples.draw(1)[1]) - set(samples.test_set()[1]))
-    4
-    """
+    """Samples of a data set, part of which is set aside as the test set."""
 
     def __init__(
         self,
@@ -152,28 +85,11 @@ class DataSetSamples(TrainingSamples):
         self._test, self._pool = np.sort(shuffled[:n_test]), np.sort(shuffled[n_test:])
 
     def test_set(self) -> Rows:
-        """The examples that are set aside.
-
-        Returns
-        -------
-        X, y
-            Examples and their labels or targets.
-        """
+        """The examples that are set aside."""
         return self._take(self._test)
 
     def draw(self, seed: int) -> Rows:
-        """A training sample of the pool.
-
-        Parameters
-        ----------
-        seed : int
-            The same seed gives the same sample.
-
-        Returns
-        -------
-        X, y
-            Examples and their labels or targets.
-        """
+        """A training sample of the pool."""
         rng = np.random.default_rng(seed)
         with_replacement = self.sampling == "bootstrap"
         return self._take(np.sort(rng.choice(self._pool, self.n_train, replace=with_replacement)))
@@ -190,31 +106,7 @@ def read_training_samples(
     n_test: float | None,
     seeds: Seeds,
 ) -> TrainingSamples:
-    """Find out where training samples are to come from.
-
-    Parameters
-    ----------
-    data, y, sampling, n_train, n_test
-        As for :func:`orfeon.inspection.resample_predictions`.
-    seeds : Seeds
-        Of the test set and of each repetition.
-
-    Returns
-    -------
-    TrainingSamples
-        Where they come from.
-
-    Examples
-    --------
-    >>> from orfeon.datasets import TwoNorm, make_twonorm
-    >>> from orfeon.inspection.bias_variance.repeated_trainings import Seeds
-    >>> from orfeon.inspection.bias_variance.training_samples import read_training_samples
-    >>> read_training_samples(TwoNorm(), None, None, None, None, Seeds.of(0)).n_train
-    300
-    >>> X, y = make_twonorm(300, random_state=0)
-    >>> read_training_samples(X, y, None, None, None, Seeds.of(0)).n_train  # of a pool of 200
-    100
-    """
+    """Find out where training samples are to come from."""
     if sampling not in (None, "fresh", "subsample", "bootstrap"):
         raise ValueError(
             f'sampling={sampling!r} is not allowed; use "fresh", "subsample" or "bootstrap".'
@@ -268,30 +160,7 @@ def _of_data_set(
 
 
 def known_classes(data: Any, y: Any, y_test: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The labels, as far as they are known before any training.
-
-    Parameters
-    ----------
-    data : object
-        A problem, a function or a data set.
-    y : array of shape (n_rows,) or None
-        Labels of the data set.
-    y_test : ndarray of shape (n_test,)
-        Labels of the test set.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-        Sorted. Those of a problem are 0 to ``n_classes - 1``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.datasets import Waveform
-    >>> from orfeon.inspection.bias_variance.training_samples import known_classes
-    >>> known_classes(Waveform(), None, np.array([0, 2]))
-    array([0, 1, 2])
-    """
+    """The labels, as far as they are known before any training."""
     if y is not None:
         return np.unique(np.asarray(y))
     n_classes = getattr(data, "n_classes", None)
@@ -299,27 +168,7 @@ def known_classes(data: Any, y: Any, y_test: npt.NDArray[Any]) -> npt.NDArray[An
 
 
 def places_of_classes(some: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Places of the classes of a training sample, which need not have all of them.
-
-    Parameters
-    ----------
-    some : ndarray
-        The classes of the sample.
-    classes : ndarray
-        All classes that are known, sorted.
-
-    Returns
-    -------
-    ndarray of int64
-        The place of each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.inspection.bias_variance.training_samples import places_of_classes
-    >>> places_of_classes(np.array(["a", "c"]), np.array(["a", "b", "c"]))
-    array([0, 2])
-    """
+    """Places of the classes of a training sample, which need not have all of them."""
     strange = set(some.tolist()) - set(classes.tolist())
     if strange:
         raise ValueError(

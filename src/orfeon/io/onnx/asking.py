@@ -34,31 +34,7 @@ _SUM, _AS_IT_IS = 1, 0
 
 @dataclass(frozen=True)
 class Asking:
-    """Encoded rows, and a graph in which trees are asked about them.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    rows : str
-        Name of the encoded rows, of shape (n_rows, n_attributes).
-    may_miss : bool, default=True
-        Whether values may be missing; where not, trees that would send them down all branches
-        are taken.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import CARTClassifier
-    >>> from orfeon.io.onnx.asking import Asking
-    >>> from orfeon.io.onnx.graph import Graph
-    >>> forest = CARTClassifier().fit([[0.0], [1.0]], [0, 1]).forest_
-    >>> graph = Graph()
-    >>> asking = Asking(graph, graph.take("X", np.float64, ["rows", 1]))
-    >>> graph.give("votes", asking.counts(forest), np.float64, [2])
-    >>> [node.op_type for node in graph.model("one tree").graph.node]
-    ['TreeEnsemble', 'Identity']
-    """
+    """Encoded rows, and a graph in which trees are asked about them."""
 
     graph: Graph
     rows: str
@@ -201,37 +177,11 @@ class Asking:
     # -- answers -------------------------------------------------------------------------------
 
     def counts(self, forest: Forest) -> str:
-        """How many trees vote for each class.
-
-        Parameters
-        ----------
-        forest : Forest
-            Classification trees.
-
-        Returns
-        -------
-        str
-            Name of the counts, of shape (n_rows, n_classes), whole numbers in doubles.
-        """
+        """How many trees vote for each class."""
         return self.grouped_counts(forest, np.zeros(len(forest), np.int64), 1)
 
     def grouped_counts(self, forest: Forest, group: Integers, n_groups: int) -> str:
-        """How many trees of each group vote for each class.
-
-        Parameters
-        ----------
-        forest : Forest
-            Classification trees.
-        group : ndarray of shape (n_trees,)
-            The group of each.
-        n_groups : int
-            How many there are.
-
-        Returns
-        -------
-        str
-            Name of the counts, of shape (n_rows, n_groups * n_classes).
-        """
+        """How many trees of each group vote for each class."""
         n_classes = forest.n_classes
         # Columns that are made take room; else all trees are asked at once.
         blocks = [np.arange(len(forest))]
@@ -251,20 +201,7 @@ class Asking:
         return total
 
     def numbers(self, forest: Forest, value: npt.NDArray[Any]) -> str:
-        """A number of the leaf that each row reaches in each tree.
-
-        Parameters
-        ----------
-        forest : Forest
-            Trees.
-        value : ndarray of shape (n_nodes,)
-            The numbers.
-
-        Returns
-        -------
-        str
-            Name of the numbers, of shape (n_rows, n_trees).
-        """
+        """A number of the leaf that each row reaches in each tree."""
         blocks = self._blocks(forest, 1)
         parts = [self._numbers(forest, value, block) for block in blocks]
         return parts[0] if len(parts) == 1 else self.graph.add("Concat", *parts, axis=1)
@@ -282,22 +219,7 @@ class Asking:
     def ordered_sum(
         self, forest: Forest, value: npt.NDArray[Any], start: float | None = None
     ) -> str:
-        """Numbers of the leaves reached, added up tree after tree.
-
-        Parameters
-        ----------
-        forest : Forest
-            Trees.
-        value : ndarray of shape (n_nodes,)
-            The numbers.
-        start : float, optional
-            What they are added to.
-
-        Returns
-        -------
-        str
-            Name of the sums, of shape (n_rows, 1).
-        """
+        """Numbers of the leaves reached, added up tree after tree."""
         graph, total = self.graph, ""
         for block in self._blocks(forest, 1):
             numbers = self._numbers(forest, value, block)
@@ -314,20 +236,7 @@ class Asking:
         return total
 
     def ordered_row_sums(self, forest: Forest, value: npt.NDArray[Any]) -> str:
-        """Rows of numbers of the leaves reached, added up tree after tree.
-
-        Parameters
-        ----------
-        forest : Forest
-            Trees.
-        value : ndarray of shape (n_nodes, n_columns)
-            The numbers.
-
-        Returns
-        -------
-        str
-            Name of the sums, of shape (n_rows, n_columns).
-        """
+        """Rows of numbers of the leaves reached, added up tree after tree."""
         graph, total = self.graph, ""
         n_columns = value.shape[1]
         for block in self._blocks(forest, n_columns):
@@ -375,30 +284,7 @@ def _branches_taken(forest: Forest, at: Integers, attribute: int) -> Floats:
 
 
 def one_hot(forest: Forest, weights: Floats | None = None) -> Floats:
-    """The weight of each node's vote, in the column of the class it votes for.
-
-    Parameters
-    ----------
-    forest : Forest
-        Classification trees.
-    weights : ndarray of shape (n_trees,), optional
-        Weights of the trees' votes; 1 by default.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, n_classes)
-        Weights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import CARTClassifier
-    >>> from orfeon.io.onnx.asking import one_hot
-    >>> forest = CARTClassifier().fit([[0.0], [1.0]], [0, 1]).forest_
-    >>> one_hot(forest, np.array([0.5]))[1:]
-    array([[0.5, 0. ],
-           [0. , 0.5]])
-    """
+    """The weight of each node's vote, in the column of the class it votes for."""
     each = np.ones(len(forest)) if weights is None else np.asarray(weights, dtype=np.float64)
     value = np.zeros((len(forest.nodes), forest.n_classes))
     value[np.arange(len(value)), forest.label] = np.repeat(each, forest.n_nodes)

@@ -37,20 +37,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def decide_weighted(asking: Asking, model: Any) -> Decision:
-    """The decision of a booster of classifiers.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    model : BoostedEnsemble
-        A fitted booster.
-
-    Returns
-    -------
-    Decision
-        The class of the greatest weighted sum of votes, supports or outputs.
-    """
+    """The decision of a booster of classifiers."""
     if isinstance(model, _BinaryProblems):
         return _decide_problems(asking, model)
     forest = forest_of(model)
@@ -127,20 +114,7 @@ def _shifted(asking: Asking, model: Any, sums: str, total: Any) -> str:
 
 
 def decide_filtered(asking: Asking, model: Any) -> Decision:
-    """The decision of three committees of three, and so on.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    model : FilterBoostClassifier
-        A fitted one.
-
-    Returns
-    -------
-    Decision
-        The class that two of three agree on.
-    """
+    """The decision of three committees of three, and so on."""
     graph, forest = asking.graph, forest_of(model)
     make_votes = member_votes(asking, forest)
     votes = make_votes()
@@ -178,20 +152,7 @@ def _of_three(asking: Asking, first: str, second: str, third: str) -> str:
 
 
 def decide_median(asking: Asking, model: Any) -> Decision:
-    """The weighted median of the members' predictions.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    model : MedianBooster
-        A fitted booster of regressors.
-
-    Returns
-    -------
-    Decision
-        The median.
-    """
+    """The weighted median of the members' predictions."""
     graph, forest = asking.graph, forest_of(model)
     if not model._is_own:
         return decide_by_rule(asking, model, forest)
@@ -215,20 +176,7 @@ def decide_median(asking: Asking, model: Any) -> Decision:
 
 
 def decide_gradient(asking: Asking, model: Any) -> Decision:
-    """The scores of gradient boosting, and what they stand for.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    model : GradientBoostingClassifier or GradientBoostingRegressor
-        A fitted one.
-
-    Returns
-    -------
-    Decision
-        The likeliest class and probabilities, or the predicted number.
-    """
+    """The scores of gradient boosting, and what they stand for."""
     graph, additive = asking.graph, model._model
     columns = [
         asking.ordered_sum(forest, forest.value[:, 0], start=float(start))
@@ -256,24 +204,7 @@ def decide_gradient(asking: Asking, model: Any) -> Decision:
 def decide_by_weights(
     asking: Asking, forest: Forest, weights: Floats, classes: npt.NDArray[Any]
 ) -> Decision:
-    """The decision of a vote whose weights a rule of ordering gave.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    forest : Forest
-        The voters.
-    weights : ndarray of shape (n_trees,)
-        Their weights.
-    classes : ndarray
-        The classes.
-
-    Returns
-    -------
-    Decision
-        The class of the greatest sum, and the shares.
-    """
+    """The decision of a vote whose weights a rule of ordering gave."""
     graph = asking.graph
     sums = asking.ordered_row_sums(forest, one_hot(forest, weights))
     shares = divided(graph, sums, float(weights.sum()))
@@ -282,22 +213,7 @@ def decide_by_weights(
 
 
 def decide_by_costs(asking: Asking, model: Any, inner: Decision) -> Decision:
-    """The class of least expected cost.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    model : CostThresholdClassifier
-        A fitted one.
-    inner : Decision
-        Of the classifier inside.
-
-    Returns
-    -------
-    Decision
-        The same shares, and another class.
-    """
+    """The class of least expected cost."""
     costs = model.cost_matrix_
     if len(costs) > 2:
         raise NoOnnxFormError(

@@ -36,18 +36,7 @@ _NEARLY_ONE = 1e-9
 
 
 def forest_of(model: Any) -> Forest:
-    """The trees of an ensemble; refuses members of other kinds.
-
-    Parameters
-    ----------
-    model : Ensemble
-        A fitted ensemble.
-
-    Returns
-    -------
-    Forest
-        Its members.
-    """
+    """The trees of an ensemble; refuses members of other kinds."""
     if isinstance(model.members_, Forest):
         return model.members_
     inside = getattr(model.members_, "estimators", None)
@@ -60,22 +49,7 @@ def forest_of(model: Any) -> Forest:
 
 
 def decide_tree(asking: Asking, forest: Forest, classes: npt.NDArray[Any] | None) -> Decision:
-    """The decision of a single tree.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    forest : Forest
-        The tree.
-    classes : ndarray or None
-        The classes; None in regression.
-
-    Returns
-    -------
-    Decision
-        The label of the leaf and its shares, or its mean.
-    """
+    """The decision of a single tree."""
     if classes is None:
         return decide_mean(asking, forest)
     votes = member_votes(asking, forest)
@@ -84,22 +58,7 @@ def decide_tree(asking: Asking, forest: Forest, classes: npt.NDArray[Any] | None
 
 
 def decide_count(asking: Asking, forest: Forest, classes: npt.NDArray[Any]) -> Decision:
-    """The decision of an unweighted vote.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    forest : Forest
-        The voters.
-    classes : ndarray
-        The classes.
-
-    Returns
-    -------
-    Decision
-        The class of most votes, and the shares of votes.
-    """
+    """The decision of an unweighted vote."""
     shares = divided(asking.graph, asking.counts(forest), len(forest))
     decided = first_of_greatest(asking.graph, shares)
     return Decision(classes, decided, shares, member_votes(asking, forest), len(forest))
@@ -108,24 +67,7 @@ def decide_count(asking: Asking, forest: Forest, classes: npt.NDArray[Any]) -> D
 def decide_shares(
     asking: Asking, forest: Forest, classes: npt.NDArray[Any], value: Floats
 ) -> Decision:
-    """The decision by the mean of class shares.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    forest : Forest
-        The members.
-    classes : ndarray
-        The classes.
-    value : ndarray of shape (n_nodes, n_classes)
-        Class shares of the nodes.
-
-    Returns
-    -------
-    Decision
-        The class of the greatest mean share, and the mean shares.
-    """
+    """The decision by the mean of class shares."""
     graph = asking.graph
     shares = divided(graph, asking.ordered_row_sums(forest, value), len(forest))
     votes = member_votes(asking, forest)
@@ -133,20 +75,7 @@ def decide_shares(
 
 
 def decide_mean(asking: Asking, forest: Forest) -> Decision:
-    """The mean of the trees' predictions.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    forest : Forest
-        Regression trees.
-
-    Returns
-    -------
-    Decision
-        The mean.
-    """
+    """The mean of the trees' predictions."""
     graph = asking.graph
     total = asking.ordered_sum(forest, forest.value[:, 0])
     mean = squeezed(graph, divided(graph, total, len(forest)))
@@ -154,20 +83,7 @@ def decide_mean(asking: Asking, forest: Forest) -> Decision:
 
 
 def decide_committees(asking: Asking, model: Any) -> Decision:
-    """The decision of committees, whose trees vote among themselves first.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    model : IGPCommitteesClassifier
-        The ensemble.
-
-    Returns
-    -------
-    Decision
-        By the votes of the committees, or by the mean of their shares of votes.
-    """
+    """The decision of committees, whose trees vote among themselves first."""
     graph, committees = asking.graph, model.members_.committees
     n_committees, n_classes = len(committees), model.members_.n_classes
     sizes = np.array([len(committee) for committee in committees])
@@ -188,22 +104,7 @@ def decide_committees(asking: Asking, model: Any) -> Decision:
 
 
 def count_codes(asking: Asking, votes: str, n_classes: int) -> str:
-    """How often each class is voted for.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    votes : str
-        Codes of classes, of shape (n_rows, n_members).
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    str
-        Counts, of shape (n_rows, n_classes), whole numbers in doubles.
-    """
+    """How often each class is voted for."""
     graph = asking.graph
     raised = graph.add("Unsqueeze", votes, graph.constant(np.array([2])))
     is_for = graph.add("Equal", raised, graph.constant(np.arange(n_classes, dtype=np.int64)))
@@ -224,20 +125,7 @@ def _rule_refused(model: Any) -> NoOnnxFormError:
 
 
 def decide_voting(asking: Asking, model: Any) -> Decision:
-    """The decision of an ensemble of classifiers by its rule.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    model : ensemble
-        Fitted, with a parameter ``combine``.
-
-    Returns
-    -------
-    Decision
-        Its decision.
-    """
+    """The decision of an ensemble of classifiers by its rule."""
     if isinstance(model.members_, CommitteeMembers):
         return decide_committees(asking, model)
     forest = forest_of(model)
@@ -249,20 +137,7 @@ def decide_voting(asking: Asking, model: Any) -> Decision:
 
 
 def decide_averaging(asking: Asking, model: Any) -> Decision:
-    """The decision of an ensemble of regressors by its rule.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    model : ensemble
-        Fitted, with a parameter ``combine``.
-
-    Returns
-    -------
-    Decision
-        Its prediction.
-    """
+    """The decision of an ensemble of regressors by its rule."""
     forest = forest_of(model)
     if model._simple_rule == "mean":
         return decide_mean(asking, forest)
@@ -270,22 +145,7 @@ def decide_averaging(asking: Asking, model: Any) -> Decision:
 
 
 def decide_by_rule(asking: Asking, model: Any, forest: Forest) -> Decision:
-    """The decision by a rule that is not the plain one.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows.
-    model : ensemble
-        Fitted, with a parameter ``combine``.
-    forest : Forest
-        Its members.
-
-    Returns
-    -------
-    Decision
-        Its decision.
-    """
+    """The decision by a rule that is not the plain one."""
     decider: Decider = model.decider_
     graph, weights = asking.graph, getattr(decider, "weights", None)
     each = np.ones(len(forest)) if weights is None else np.asarray(weights, dtype=np.float64)

@@ -40,24 +40,7 @@ class NoOnnxFormError(UserError):
 
 
 def load_onnx(module: str = "onnx") -> Any:
-    """The package that writes ONNX files, or an error that says how to get it.
-
-    Parameters
-    ----------
-    module : str, default="onnx"
-        The package, or a module of it.
-
-    Returns
-    -------
-    module
-        It.
-
-    Examples
-    --------
-    >>> from orfeon.io.onnx.errors import load_onnx
-    >>> load_onnx("onnx.helper").__name__
-    'onnx.helper'
-    """
+    """The package that writes ONNX files, or an error that says how to get it."""
     if importlib.util.find_spec("onnx") is None:
         raise ImportError(
             "to_onnx writes files with the package onnx, which is not installed: "

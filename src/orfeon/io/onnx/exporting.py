@@ -167,25 +167,7 @@ def as_inputs(model: Any, X: Any) -> dict[str, npt.NDArray[Any]]:
 
 
 def unwrapped(model: Any) -> Any:
-    """The estimator that reads the rows, inside those that only wrap it.
-
-    Parameters
-    ----------
-    model : estimator
-        Any.
-
-    Returns
-    -------
-    estimator
-        The one inside, or itself.
-
-    Examples
-    --------
-    >>> from orfeon import CostSensitiveClassifier
-    >>> from orfeon.io.onnx.exporting import unwrapped
-    >>> unwrapped(CostSensitiveClassifier().fit([[0.0], [1.0]], [0, 1]))
-    CARTClassifier()
-    """
+    """The estimator that reads the rows, inside those that only wrap it."""
     from orfeon.imbalance.cost_classifier import CostClassifier
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
     from orfeon.ordering.pruned_base import PrunedEnsemble
@@ -244,20 +226,7 @@ def _schema_of(inner: Any) -> tuple[Schema, bool]:
 
 
 def decide(asking: Asking, model: Any) -> Decision:
-    """The decision of a model, added to a graph.
-
-    Parameters
-    ----------
-    asking : Asking
-        The graph and its rows.
-    model : estimator or Forest
-        Fitted.
-
-    Returns
-    -------
-    Decision
-        What it decides.
-    """
+    """The decision of a model, added to a graph."""
     from orfeon.imbalance import CostSensitiveClassifier, CostThresholdClassifier
     from orfeon.io.onnx.boosting import decide_by_costs
     from orfeon.io.onnx.ensembles import decide_count, decide_mean
@@ -328,26 +297,7 @@ def _decide_scikit_learn(asking: Asking, model: Any, weights: Any = None) -> Dec
 
 
 def refusal(model: Any) -> NoOnnxFormError:
-    """Why a model is not exported, and what can be done instead.
-
-    Parameters
-    ----------
-    model : object
-        Anything that is not exported.
-
-    Returns
-    -------
-    NoOnnxFormError
-        The error to raise.
-
-    Examples
-    --------
-    >>> from orfeon import ParallelPerceptronClassifier
-    >>> from orfeon.io.onnx.exporting import refusal
-    >>> print(refusal(ParallelPerceptronClassifier()))
-    ParallelPerceptronClassifier has no ONNX form: it is not made of trees; distil it into one with
-    CombinedMultipleModels, or save it with orfeon.save.
-    """
+    """Why a model is not exported, and what can be done instead."""
     name, where = type(model).__name__, type(model).__module__
     if hasattr(model, "best_estimator_"):
         return NoOnnxFormError(name, "it is a search", "export its best_estimator_")

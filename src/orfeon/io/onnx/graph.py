@@ -28,16 +28,6 @@ class Graph:
     """A graph that grows node by node; each value has a name.
 
     Names that are made here begin with a slash, which is kept from names of attributes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.io.onnx.graph import Graph
-    >>> graph = Graph()
-    >>> x = graph.take("X", np.float64, ["rows", 2])
-    >>> graph.give("twice", graph.add("Mul", x, graph.constant(np.array(2.0))), np.float64, [2])
-    >>> [node.op_type for node in graph.model("doubling").graph.node]
-    ['Mul', 'Identity']
     """
 
     def __init__(self) -> None:
@@ -56,20 +46,7 @@ class Graph:
         return f"/{what}_{self._n_names}"
 
     def tensor(self, values: npt.NDArray[Any], name: str = "") -> Any:
-        """An array as ONNX writes it.
-
-        Parameters
-        ----------
-        values : ndarray
-            Numbers, booleans or strings.
-        name : str, optional
-            Its name.
-
-        Returns
-        -------
-        onnx.TensorProto
-            The same values.
-        """
+        """An array as ONNX writes it."""
         if values.dtype.kind in "UO":
             strings = [str(value).encode("utf-8") for value in values.ravel()]
             kind = self._onnx.TensorProto.STRING
@@ -79,18 +56,7 @@ class Graph:
         return load_onnx("onnx.numpy_helper").from_array(plain, name)
 
     def constant(self, values: Any) -> str:
-        """The name of a constant; the same values are kept once.
-
-        Parameters
-        ----------
-        values : ndarray or number
-            Numbers, booleans or strings.
-
-        Returns
-        -------
-        str
-            Its name.
-        """
+        """The name of a constant; the same values are kept once."""
         array = np.asarray(values)
         content = tuple(array.ravel()) if array.dtype.kind in "UO" else array.tobytes()
         key = (array.dtype.str, array.shape, content)
@@ -100,49 +66,13 @@ class Graph:
         return self._constants[key][0]
 
     def add(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
-        """Add a node of one output.
-
-        Parameters
-        ----------
-        operator : str
-            The operator.
-        *inputs : str
-            Names of its inputs.
-        domain : str, default=""
-            Where the operator comes from.
-        **attributes
-            Its attributes; arrays become tensors.
-
-        Returns
-        -------
-        str
-            Name of its output.
-        """
+        """Add a node of one output."""
         return self.add_many(operator, *inputs, n_outputs=1, domain=domain, **attributes)[0]
 
     def add_many(
         self, operator: str, *inputs: str, n_outputs: int, domain: str = "", **attributes: Any
     ) -> list[str]:
-        """Add a node of several outputs.
-
-        Parameters
-        ----------
-        operator : str
-            The operator.
-        *inputs : str
-            Names of its inputs.
-        n_outputs : int
-            How many outputs it has.
-        domain : str, default=""
-            Where the operator comes from.
-        **attributes
-            Its attributes; arrays become tensors.
-
-        Returns
-        -------
-        list of str
-            Names of its outputs.
-        """
+        """Add a node of several outputs."""
         names = [self._name(operator) for _ in range(n_outputs)]
         made = {
             key: self.tensor(value, key) if isinstance(value, np.ndarray) else value
@@ -164,59 +94,19 @@ class Graph:
         return self._helper.np_dtype_to_tensor_dtype(dtype)
 
     def take(self, name: str, dtype: Any, shape: Sequence[Any]) -> str:
-        """Declare an input.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        dtype : dtype
-            What it holds; strings where it is one of strings or objects.
-        shape : sequence of int or str
-            Its shape; a name stands for any number.
-
-        Returns
-        -------
-        str
-            The name.
-        """
+        """Declare an input."""
         kind = self._kind(dtype)
         self._inputs.append(self._helper.make_tensor_value_info(name, kind, list(shape)))
         return name
 
     def give(self, name: str, value: str, dtype: Any, shape: Sequence[int]) -> None:
-        """Declare an output.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        value : str
-            What it is.
-        dtype : dtype
-            What it holds.
-        shape : sequence of int
-            Its shape, without the rows.
-        """
+        """Declare an output."""
         self._nodes.append(self._helper.make_node("Identity", [value], [name], name=f"/{name}"))
         kind = self._kind(dtype)
         self._outputs.append(self._helper.make_tensor_value_info(name, kind, [ROWS, *shape]))
 
     def model(self, name: str, about: Mapping[str, str] | None = None) -> Any:
-        """The whole as a model, checked.
-
-        Parameters
-        ----------
-        name : str
-            Name of the graph.
-        about : mapping of str to str, optional
-            What else is to be known of it.
-
-        Returns
-        -------
-        onnx.ModelProto
-            The model.
-        """
+        """The whole as a model, checked."""
         from orfeon import __version__
 
         constants = [tensor for _, tensor in self._constants.values()]

@@ -17,25 +17,7 @@ MATRIX = "X"
 
 
 def input_names(schema: Schema) -> list[str]:
-    """Names of the inputs of a model: one matrix, or each attribute where some have words.
-
-    Parameters
-    ----------
-    schema : Schema
-        The attributes.
-
-    Returns
-    -------
-    list of str
-        Names.
-
-    Examples
-    --------
-    >>> from orfeon import Schema
-    >>> from orfeon.io.onnx.rows import input_names
-    >>> input_names(Schema.ordered(3)), input_names(Schema((None, ("a", "b")), ("size", "kind")))
-    (['X'], ['size', 'kind'])
-    """
+    """Names of the inputs of a model: one matrix, or each attribute where some have words."""
     if not any(_has_words(categories) for categories in schema.categories):
         return [MATRIX]
     names = [schema.name(j) for j in range(schema.n_attributes)]
@@ -54,29 +36,7 @@ def _has_words(categories: Categories) -> bool:
 
 
 def decoded_inputs(schema: Schema, encoded: npt.NDArray[np.float64]) -> dict[str, Any]:
-    """Encoded rows as the inputs of an export.
-
-    Parameters
-    ----------
-    schema : Schema
-        The attributes.
-    encoded : ndarray of shape (n_rows, n_attributes)
-        Encoded rows.
-
-    Returns
-    -------
-    dict of str to ndarray
-        The inputs by name.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import Schema
-    >>> from orfeon.io.onnx.rows import decoded_inputs
-    >>> schema = Schema((None, ("a", "b")), ("size", "kind"))
-    >>> decoded_inputs(schema, np.array([[1.5, 1.0], [2.5, np.nan]]))["kind"].tolist()
-    [['b'], ['']]
-    """
+    """Encoded rows as the inputs of an export."""
     columns = [_decoded(encoded[:, j], c) for j, c in enumerate(schema.categories)]
     if any(_has_words(categories) for categories in schema.categories):
         return dict(zip(input_names(schema), columns, strict=True))
@@ -96,31 +56,7 @@ def _decoded(codes: npt.NDArray[np.float64], categories: Categories) -> npt.NDAr
 
 
 def add_rows(graph: Graph, schema: Schema, *, in_single_precision: bool = False) -> str:
-    """Declare the inputs, and encode them.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    schema : Schema
-        The attributes.
-    in_single_precision : bool, default=False
-        Whether numbers are rounded to single precision before they are compared, as scikit-learn's
-        trees do.
-
-    Returns
-    -------
-    str
-        Name of the encoded rows, of shape (n_rows, n_attributes).
-
-    Examples
-    --------
-    >>> from orfeon import Schema
-    >>> from orfeon.io.onnx.graph import Graph
-    >>> from orfeon.io.onnx.rows import add_rows
-    >>> add_rows(Graph(), Schema.ordered(3))
-    'X'
-    """
+    """Declare the inputs, and encode them."""
     names = input_names(schema)
     if names == [MATRIX] and not any(_has_words(c) for c in schema.categories):
         rows = graph.take(MATRIX, np.float64, [ROWS, schema.n_attributes])

@@ -52,36 +52,7 @@ def tree_as_forest(
     n_attributes: int,
     columns: npt.NDArray[np.int64] | None = None,
 ) -> Forest:
-    """A tree of scikit-learn as a forest of one.
-
-    Parameters
-    ----------
-    fitted : DecisionTreeClassifier, DecisionTreeRegressor or one of their kin
-        A fitted tree of one output.
-    n_classes : int
-        Number of classes of the whole, 0 in regression.
-    codes : ndarray or None
-        Which of them each class of the tree is.
-    n_attributes : int
-        Number of attributes of the whole.
-    columns : ndarray, optional
-        The attributes that the tree was given; all by default.
-
-    Returns
-    -------
-    Forest
-        The tree; children of a node are adjacent in it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from orfeon.io.onnx.scikit_learn import tree_as_forest
-    >>> tree = DecisionTreeClassifier(random_state=0).fit([[0.0], [1.0]], [0, 1])
-    >>> forest = tree_as_forest(tree, 2, np.array([0, 1]), 1)
-    >>> forest.votes(np.array([[0.4], [0.6]]))
-    array([[0, 1]], dtype=int32)
-    """
+    """A tree of scikit-learn as a forest of one."""
     tree = fitted.tree_
     inner = np.flatnonzero(tree.children_left >= 0)
     place = np.zeros(tree.node_count, np.int64)
@@ -128,18 +99,7 @@ def _check_one_output(model: Any, trees: Sequence[Any]) -> None:
 
 
 def scikit_learn_forest(model: Any) -> Forest:
-    """The trees of a model of scikit-learn.
-
-    Parameters
-    ----------
-    model : tree or ensemble of trees
-        Fitted.
-
-    Returns
-    -------
-    Forest
-        All of them; class codes are those of the model.
-    """
+    """The trees of a model of scikit-learn."""
     trees = [model] if isinstance(model, BaseDecisionTree) else list(model.estimators_)
     _check_one_output(model, trees)
     n_classes = len(model.classes_) if is_classifier(model) else 0
@@ -160,22 +120,7 @@ def scikit_learn_forest(model: Any) -> Forest:
 def decide_scikit_learn(
     asking: Asking, model: Any, weights: npt.NDArray[np.float64] | None = None
 ) -> Decision:
-    """The decision of a tree, or an ensemble of trees, of scikit-learn.
-
-    Parameters
-    ----------
-    asking : Asking
-        The rows, in single precision.
-    model : tree or ensemble of trees
-        Fitted.
-    weights : ndarray of shape (n_trees,), optional
-        Weights of the members' votes by a rule of ordering, which then decide.
-
-    Returns
-    -------
-    Decision
-        Its decision.
-    """
+    """The decision of a tree, or an ensemble of trees, of scikit-learn."""
     forest = scikit_learn_forest(model)
     if weights is not None:
         return decide_by_weights(asking, forest, weights, model.classes_)

@@ -26,27 +26,7 @@ AT_MOST = 0
 
 @dataclass
 class TreeArrays:
-    """Inner nodes and leaves of some trees, in the words of ONNX.
-
-    Parameters
-    ----------
-    roots : ndarray of shape (n_trees,)
-        Inner node that each tree begins with.
-    attribute, split : ndarray of shape (n_nodes,)
-        The tests.
-    true, false : ndarray of shape (n_nodes,)
-        Where rows go, by index of an inner node or of a leaf.
-    true_is_leaf, false_is_leaf : ndarray of shape (n_nodes,)
-        Which of the two that is.
-    missing_is_true : ndarray of shape (n_nodes,)
-        Whether NaN passes the test.
-    leaf : ndarray of shape (n_leaves,)
-        The leaves, by index among the nodes of the forest.
-    leaf_tree : ndarray of shape (n_leaves,)
-        The tree that each is in.
-    n_unused : int, default=0
-        Leaves before the first of these that nothing leads to.
-    """
+    """Inner nodes and leaves of some trees, in the words of ONNX."""
 
     roots: Integers
     attribute: Integers
@@ -76,27 +56,7 @@ class TreeArrays:
 
 
 def as_tree_arrays(forest: Forest) -> TreeArrays:
-    """The trees of a forest as ONNX wants them.
-
-    Parameters
-    ----------
-    forest : Forest
-        Trees that compare numbers with thresholds. At a node of more than two branches, the
-        attribute is the number of the branch, and is never missing.
-
-    Returns
-    -------
-    TreeArrays
-        The same trees.
-
-    Examples
-    --------
-    >>> from orfeon import CARTClassifier
-    >>> from orfeon.io.onnx.tree_arrays import as_tree_arrays
-    >>> arrays = as_tree_arrays(CARTClassifier().fit([[0.0], [1.0], [2.0]], [0, 1, 1]).forest_)
-    >>> arrays.split, arrays.true_is_leaf, arrays.leaf
-    (array([0.5]), array([ True]), array([1, 2]))
-    """
+    """The trees of a forest as ONNX wants them."""
     is_leaf, width = forest.is_leaf, forest.n_children.astype(np.int64)
     is_root = np.zeros(len(is_leaf), dtype=bool)
     is_root[forest.tree_start[:-1]] = True

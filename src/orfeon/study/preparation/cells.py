@@ -43,24 +43,7 @@ _DAY_OF_NANOSECONDS = 86_400 * 10**9
 
 
 def is_number_type(series: Any) -> bool:
-    """Whether a column's type is one of real numbers (booleans are not).
-
-    Parameters
-    ----------
-    series : pandas.Series
-        The column.
-
-    Returns
-    -------
-    bool
-        Whether it is.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> is_number_type(pandas.Series([1, 2])), is_number_type(pandas.Series([True]))
-    (True, False)
-    """
+    """Whether a column's type is one of real numbers (booleans are not)."""
     from pandas.api import types
 
     dtype = series.dtype
@@ -72,24 +55,7 @@ def is_number_type(series: Any) -> bool:
 
 
 def is_date_type(series: Any) -> bool:
-    """Whether a column's type is one of dates or of months, quarters and the like.
-
-    Parameters
-    ----------
-    series : pandas.Series
-        The column.
-
-    Returns
-    -------
-    bool
-        Whether it is.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> is_date_type(pandas.to_datetime(pandas.Series(["2024-02-29"])))
-    True
-    """
+    """Whether a column's type is one of dates or of months, quarters and the like."""
     import pandas
 
     dtype = series.dtype
@@ -106,23 +72,7 @@ def _is_date(value: Any) -> bool:
 
 
 def as_text(value: Any) -> str:
-    """A value as the word that stands for it; whole numbers have no decimals.
-
-    Parameters
-    ----------
-    value : object
-        Any plain value.
-
-    Returns
-    -------
-    str
-        The word, without blanks around it.
-
-    Examples
-    --------
-    >>> as_text(" blue "), as_text(3.0), as_text(True), as_text(0.5)
-    ('blue', '3', 'True', '0.5')
-    """
+    """A value as the word that stands for it; whole numbers have no decimals."""
     if isinstance(value, str):
         return _writable(value.strip())
     if isinstance(value, bool | np.bool_):
@@ -145,27 +95,7 @@ def _writable(word: str) -> str:
 
 
 def words(series: Any) -> tuple[Codes, list[str]]:
-    """The different words of a column, and which one each row has.
-
-    Parameters
-    ----------
-    series : pandas.Series
-        The column; its values are plain (no lists or tables).
-
-    Returns
-    -------
-    codes : ndarray of shape (n_rows,)
-        Position of each row's word, -1 where it is missing or empty.
-    words : list of str
-        The different words, in the order in which they come.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> codes, found = words(pandas.Series(["b", "a", None, "b "]))
-    >>> codes, found
-    (array([ 0,  1, -1,  0]), ['b', 'a'])
-    """
+    """The different words of a column, and which one each row has."""
     codes, values = distinct(series)
     position: dict[str, int] = {}
     place = np.full(len(values) + 1, -1, dtype=np.int64)  # the code -1 takes the last
@@ -177,27 +107,7 @@ def words(series: Any) -> tuple[Codes, list[str]]:
 
 
 def distinct(series: Any) -> tuple[Codes, list[Any]]:
-    """The different values of a column, and which one each row has.
-
-    Parameters
-    ----------
-    series : pandas.Series
-        The column.
-
-    Returns
-    -------
-    codes : ndarray of shape (n_rows,)
-        Position of each row's value, -1 where it is missing.
-    values : list
-        The different values that occur, in the order in which they come.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> codes, values = distinct(pandas.Series([2.5, None, 1.0, 2.5]))
-    >>> codes, values
-    (array([ 0, -1,  1,  0]), [2.5, 1.0])
-    """
+    """The different values of a column, and which one each row has."""
     import pandas
 
     if isinstance(series.dtype, pandas.CategoricalDtype):
@@ -214,26 +124,7 @@ def distinct(series: Any) -> tuple[Codes, list[Any]]:
 
 
 def numbers(series: Any) -> tuple[Floats, dict[str, int]]:
-    """The numbers of a column, and the words among them that are none.
-
-    Parameters
-    ----------
-    series : pandas.Series
-        The column.
-
-    Returns
-    -------
-    numbers : ndarray of shape (n_rows,)
-        NaN where the cell is missing, is no number, or is too large for one.
-    others : dict of str to int
-        Words that are no numbers, and how often each occurs.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> numbers(pandas.Series(["1.5", "unknown", "2"]))
-    (array([1.5, nan, 2. ]), {'unknown': 1})
-    """
+    """The numbers of a column, and the words among them that are none."""
     if is_number_type(series):
         with np.errstate(over="ignore"):
             return series.to_numpy(dtype=np.float64, na_value=np.nan), {}
@@ -244,27 +135,7 @@ def numbers(series: Any) -> tuple[Floats, dict[str, int]]:
 
 
 def numbers_among(codes: Codes, values: list[Any]) -> tuple[Floats, dict[str, int]]:
-    """The numbers of a column of which the different values are known.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows,)
-        Position of each row's value, -1 where it is missing.
-    values : list
-        The different values.
-
-    Returns
-    -------
-    numbers : ndarray of shape (n_rows,)
-        As of :func:`numbers`.
-    others : dict of str to int
-        As of :func:`numbers`.
-
-    Examples
-    --------
-    >>> numbers_among(np.array([0, 1, -1]), ["7", "none"])
-    (array([ 7., nan, nan]), {'none': 1})
-    """
+    """The numbers of a column of which the different values are known."""
     found = [number_in(value) for value in values]
     table = np.array([*(np.nan if x is None else x for x in found), np.nan])
     counts = np.bincount(codes[codes >= 0], minlength=len(values))
@@ -276,26 +147,7 @@ def numbers_among(codes: Codes, values: list[Any]) -> tuple[Floats, dict[str, in
 
 
 def number_in(value: Any) -> float | None:
-    """The number that a value is or spells.
-
-    Parameters
-    ----------
-    value : object
-        A number or a word. Words may have a currency or a percent sign, and commas between
-        thousands, or one comma for the decimal point.
-
-    Returns
-    -------
-    float or None
-        None when it is no number; infinite when it is too large.
-
-    Examples
-    --------
-    >>> [number_in(word) for word in (" 1e3 ", "12,5", "1,234,567.5", "$ 3", "45 %")]
-    [1000.0, 12.5, 1234567.5, 3.0, 45.0]
-    >>> [number_in(word) for word in ("1_000", "nan", "1,2,3")]
-    [None, None, None]
-    """
+    """The number that a value is or spells."""
     if isinstance(value, str):
         # Python reads 1_000 and words such as "nan" and "infinity": they are no measurements.
         if "_" in value or not any(map(str.isdigit, value)):
@@ -317,24 +169,7 @@ def number_in(value: Any) -> float | None:
 
 
 def comma_style(values: list[Any]) -> str:
-    """What commas mean in words that are numbers.
-
-    Parameters
-    ----------
-    values : list
-        Different values of a column.
-
-    Returns
-    -------
-    str
-        "thousands", "decimals", "both" when some words allow only one and some only the other,
-        or "" when there are no commas.
-
-    Examples
-    --------
-    >>> comma_style(["1,200", "900"]), comma_style(["1,25"]), comma_style(["1,200", "1,25"])
-    ('thousands', 'decimals', 'both')
-    """
+    """What commas mean in words that are numbers."""
     words = [value.strip().strip("$€£¥%").strip() for value in values if isinstance(value, str)]
     with_commas = [word for word in words if "," in word]
     styles = {bool(_THOUSANDS.fullmatch(word)) for word in with_commas}
@@ -344,25 +179,7 @@ def comma_style(values: list[Any]) -> str:
 
 
 def date_format(values: list[Any]) -> str | None:
-    """The format of dates in which all words are written.
-
-    Parameters
-    ----------
-    values : list
-        Different values of a column.
-
-    Returns
-    -------
-    str or None
-        One of ``DATE_FORMATS``, or None when they are no dates.
-
-    Examples
-    --------
-    >>> date_format(["2024-02-29", "2024-03-01T12:00:00"]), date_format(["29/02/2024"])
-    ('ISO8601', '%d/%m/%Y')
-    >>> date_format(["12", "13"]) is None
-    True
-    """
+    """The format of dates in which all words are written."""
     import pandas
 
     some = values[:: max(1, len(values) // 500)]
@@ -387,26 +204,7 @@ def _could_be_a_date(word: str) -> bool:
 
 
 def moments(series: Any, form: str | None) -> Any:
-    """The moments in time of a column of dates.
-
-    Parameters
-    ----------
-    series : pandas.Series
-        Dates, or words of dates.
-    form : str or None
-        Their format, when they are words.
-
-    Returns
-    -------
-    pandas.Series
-        Moments without time zone (those with one are in UTC); NaT where there is no date.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> moments(pandas.Series(["29.02.2024", "?"]), "%d.%m.%Y").dt.day.tolist()
-    [29.0, nan]
-    """
+    """The moments in time of a column of dates."""
     import pandas
 
     if isinstance(series.dtype, pandas.PeriodDtype):

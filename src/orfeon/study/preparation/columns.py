@@ -24,30 +24,7 @@ PlanKind = Literal["number", "category", "date"]
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """How a column becomes attributes.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    kind : {"number", "category", "date"}
-        What it becomes: a number, a category, or a date's parts as numbers.
-    levels : tuple of str
-        The levels of a category.
-    has_other : bool
-        Whether values without a level belong to the level of the others; if not, they are missing.
-    date_format : str, optional
-        How dates are written.
-    parts : tuple of str
-        The parts of a date: of "days" (since 1970), "month", "weekday" (0 is Monday), "hour".
-
-    Examples
-    --------
-    >>> import pandas
-    >>> plan = ColumnPlan("sex", "category", levels=("f", "m"))
-    >>> plan.transform(pandas.Series(["m", "x", None]))["sex"].tolist()
-    ['m', nan, nan]
-    """
+    """How a column becomes attributes."""
 
     name: str
     kind: PlanKind
@@ -64,18 +41,7 @@ class ColumnPlan:
         return (self.name,)
 
     def transform(self, series: Any) -> dict[str, Any]:
-        """Turn a column into attributes.
-
-        Parameters
-        ----------
-        series : pandas.Series
-            The column, of the data that was learnt from or of new data.
-
-        Returns
-        -------
-        dict of str to pandas.Series or ndarray
-            The attributes by name.
-        """
+        """Turn a column into attributes."""
         if self.kind == "date":
             return self._dates(series)
         if self.kind == "category":
@@ -156,25 +122,7 @@ class ColumnPlan:
 
 
 def date_parts(when: Any) -> dict[str, Any]:
-    """The parts of dates, as numbers.
-
-    Parameters
-    ----------
-    when : pandas.Series
-        Moments without time zone.
-
-    Returns
-    -------
-    dict of str to ndarray
-        Days since 1970 with their fractions, month, day of the week (0 is Monday), hour.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> parts = date_parts(pandas.to_datetime(pandas.Series(["1970-01-02 06:00"])))
-    >>> {name: float(numbers[0]) for name, numbers in parts.items()}
-    {'days': 1.25, 'month': 1.0, 'weekday': 4.0, 'hour': 6.0}
-    """
+    """The parts of dates, as numbers."""
     import pandas
 
     days = (when - pandas.Timestamp("1970-01-01")) / pandas.Timedelta(days=1)
@@ -188,30 +136,7 @@ def date_parts(when: Any) -> dict[str, Any]:
 
 
 def plan_column(name: str, series: Any, kind: str, form: str | None) -> ColumnPlan:
-    """Learn how a column becomes attributes.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    series : pandas.Series
-        Its values.
-    kind : str
-        What it is; anything that is neither a number nor a date becomes a category.
-    form : str or None
-        How dates are written.
-
-    Returns
-    -------
-    ColumnPlan
-        The plan.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> plan_column("sex", pandas.Series(["m", "f", "f"]), "category", None).levels
-    ('f', 'm')
-    """
+    """Learn how a column becomes attributes."""
     if kind == "number":
         return ColumnPlan(name, "number")
     if kind == "date":

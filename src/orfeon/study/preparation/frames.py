@@ -10,27 +10,7 @@ from orfeon.wording import did_you_mean, nearest, some_of
 
 
 def clean_frame(frame: Any) -> tuple[Any, list[str]]:
-    """Give every column a name of its own, a string without blanks around it.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The table; other data frames with a ``to_pandas`` method are converted.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        The same cells, rows counted from 0.
-    notes : list of str
-        What was changed.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> table, notes = clean_frame(pandas.DataFrame([[1, 2]], columns=[" u ", 7]))
-    >>> list(table.columns)
-    ['u', '7']
-    """
+    """Give every column a name of its own, a string without blanks around it."""
     import pandas
 
     if not isinstance(frame, pandas.DataFrame):
@@ -71,30 +51,7 @@ def _free_name(name: str, taken: Container[str]) -> str:
 
 
 def find_column(table: Any, name: Any, what: str = "") -> str:
-    """The column of a name.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        A table whose names are in order.
-    name : str
-        The name that was asked for.
-    what : str, default=""
-        What it is to be, for the message: "The target".
-
-    Returns
-    -------
-    str
-        The name as the table has it.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> find_column(pandas.DataFrame({"outlook": [1], "class": [2]}), "clas", "The target")
-    Traceback (most recent call last):
-    ...
-    orfeon.errors.UserError: The target 'clas' is not a column. Did you mean 'class'?
-    """
+    """The column of a name."""
     wanted = str(name).strip()
     names = list(table.columns)
     if wanted in names:

@@ -52,13 +52,7 @@ _NAME_OF_IDENTIFIER = re.compile(
 
 @dataclass(frozen=True)
 class ColumnKind:
-    """What a column is, and why.
-
-    Examples
-    --------
-    >>> ColumnKind("date", "written as %d.%m.%Y", date_format="%d.%m.%Y").kind
-    'date'
-    """
+    """What a column is, and why."""
 
     kind: Kind
     reason: str = ""
@@ -69,28 +63,7 @@ class ColumnKind:
 
 
 def column_kind(name: str, series: Any) -> ColumnKind:
-    """Find out what a column is.
-
-    Parameters
-    ----------
-    name : str
-        Its name: ``id`` and the like say that its values name the rows.
-    series : pandas.Series
-        Its values.
-
-    Returns
-    -------
-    ColumnKind
-        The kind, with a reason where it is not plain.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> column_kind("sex", pandas.Series(["f", "m", "f", None])).kind
-    'category'
-    >>> column_kind("customer_id", pandas.Series([17, 4, 92, 33])).kind
-    'identifier'
-    """
+    """Find out what a column is."""
     if is_number_type(series):
         return _kind_of_numbers(name, numbers(series)[0], series)
     if _is_long_list_of_names(series):

@@ -120,20 +120,7 @@ def profile_frame(frame: Any, target: str | None = None) -> Profile:
 
 
 def profile_clean(table: Any, target: str | None) -> Profile:
-    """Profile a table whose names are in order.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As :func:`~orfeon.study.preparation.frames.clean_frame` gives it.
-    target : str or None
-        A name in it.
-
-    Returns
-    -------
-    Profile
-        What is in it.
-    """
+    """Profile a table whose names are in order."""
     columns = []
     for name in table.columns:
         found = column_kind(name, table[name])

@@ -10,27 +10,7 @@ from orfeon.study.preparation.preparation import Preparation
 
 
 def read_preparation(plain: Mapping[str, Any] | None, file: object) -> Preparation | None:
-    """The preparation of the plain values in a model file.
-
-    Parameters
-    ----------
-    plain : mapping or None
-        What was saved; None where nothing was.
-    file : str or path
-        The file, for messages.
-
-    Returns
-    -------
-    Preparation or None
-
-    Examples
-    --------
-    >>> from orfeon.study.preparation.saved import read_preparation
-    >>> read_preparation({"version": 1}, "model.orfeon")
-    Traceback (most recent call last):
-    ...
-    orfeon.errors.UserError: model.orfeon: its preparation of tables lacks 'columns'.
-    """
+    """The preparation of the plain values in a model file."""
     if plain is None:
         return None
     try:

@@ -27,24 +27,7 @@ MIN_ROWS = 10
 
 @dataclass(frozen=True)
 class Target:
-    """The column to predict.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    task : {"classification", "regression"}
-        What is to be predicted.
-    classes : tuple of str or int
-        The classes, sorted; none in regression.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> target = Target("class", "classification", classes=("no", "yes"))
-    >>> target.read(pandas.Series(["yes", None, "no"]))
-    (array(['yes', 'no'], dtype='<U3'), array([ True, False,  True]))
-    """
+    """The column to predict."""
 
     name: str
     task: Task
@@ -101,32 +84,7 @@ def _labels(classes: tuple[str | int, ...], names: list[str]) -> npt.NDArray[Any
 
 
 def decide_target(series: Any, column: ColumnProfile, task: str) -> tuple[Target, list[str]]:
-    """Decide whether the target is a class or a number.
-
-    Parameters
-    ----------
-    series : pandas.Series
-        The target.
-    column : ColumnProfile
-        What it is.
-    task : {"auto", "classification", "regression"}
-        What the user says.
-
-    Returns
-    -------
-    target : Target
-        The decision.
-    notes : list of str
-        Why, and what is worth knowing of it.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> series = pandas.Series([0, 1] * 10)
-    >>> target, notes = decide_target(series, ColumnProfile("y", "number", 0, 2), "auto")
-    >>> target.task, notes
-    ('classification', ["Classification: the target 'y' has 2 different values."])
-    """
+    """Decide whether the target is a class or a number."""
     if task not in ("auto", "classification", "regression"):
         raise UserError(f"task must be 'auto', 'classification' or 'regression', got {task!r}.")
     _refuse_unfit(series, column)

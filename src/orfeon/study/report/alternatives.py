@@ -30,26 +30,7 @@ MOST_ROWS, MOST_COLUMNS = 200, 24
 
 
 def numbers_table(chart: Chart) -> Table:
-    """The numbers of a chart, or what sums them up.
-
-    Parameters
-    ----------
-    chart : Chart
-        The chart.
-
-    Returns
-    -------
-    Table
-        At most 200 rows; the caption says what was left out.
-
-    Examples
-    --------
-    >>> from orfeon.study.report.alternatives import numbers_table
-    >>> from orfeon.study.report.content_types import Axis, Box, BoxPlot
-    >>> boxes = [Box("bagging", [0.125, 0.25, 0.375, None])]
-    >>> numbers_table(BoxPlot("Errors", "", Axis("Error"), boxes)).rows[0][:3]
-    ('bagging', 3.0, 0.25)
-    """
+    """The numbers of a chart, or what sums them up."""
     if isinstance(chart, BoxPlot):
         return _of_boxes(chart)
     if isinstance(chart, LineChart):

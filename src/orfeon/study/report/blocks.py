@@ -21,79 +21,19 @@ _READING = {
 
 
 def paragraphs_html(paragraphs: Iterable[str]) -> str:
-    """Paragraphs of plain text.
-
-    Parameters
-    ----------
-    paragraphs : iterable of str
-        The texts.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> from orfeon.study.report.blocks import paragraphs_html
-    >>> paragraphs_html(["1 < 2"])
-    '<p dir="auto">1 &lt; 2</p>'
-    """
+    """Paragraphs of plain text."""
     return "".join(paragraph_html(text) for text in paragraphs)
 
 
 def paragraph_html(text: str, look: str = "", tag: str = "p") -> str:
-    """A paragraph of plain text; what is longer than a page scrolls in a box of its own.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    look : str, default=""
-        Its class.
-    tag : str, default="p"
-        Its element.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> from orfeon.study.report.blocks import paragraph_html
-    >>> paragraph_html("a & b", "caption")
-    '<p class="caption" dir="auto">a &amp; b</p>'
-    """
+    """A paragraph of plain text; what is longer than a page scrolls in a box of its own."""
     looks = " ".join(name for name in (look, "long" if len(text) > _LONG else "") if name)
     named = f' class="{looks}"' if looks else ""
     return f'<{tag}{named} dir="auto">{escape(text)}</{tag}>'
 
 
 def block_html(block: Block, name: str, chart: int | None = None) -> str:
-    """A text, a table or the place of a chart.
-
-    Parameters
-    ----------
-    block : Block
-        What is to be shown.
-    name : str
-        Its address in the page.
-    chart : int, optional
-        Of a chart, where its numbers stand among those of all charts.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> from orfeon.study.report.blocks import block_html
-    >>> from orfeon.study.report.content_types import Text
-    >>> block_html(Text(["Well."]), "block-1")
-    '<div class="text"><p dir="auto">Well.</p></div>'
-    """
+    """A text, a table or the place of a chart."""
     if isinstance(block, Text):
         return f'<div class="text">{paragraphs_html(block.paragraphs)}</div>'
     if isinstance(block, Table):

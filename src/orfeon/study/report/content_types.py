@@ -54,28 +54,7 @@ Cell = str | float | int | Sequence[Number] | None
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
-
-    Parameters
-    ----------
-    name : str
-        Its heading.
-    kind : {"text", "number", "percent", "interval", "estimate"}, default="text"
-        What its cells are: a string; a number; a share shown as a percentage; ``(low, high)``;
-        ``(value, low, high)``, shown as the number with its interval drawn beside it.
-    decimals : int, default=2
-        Decimals of numbers.
-    percent : bool, default=False
-        For intervals and estimates: they are shares, shown as percentages.
-    note : str, default=""
-        What it means, where the heading does not say it all.
-
-    Examples
-    --------
-    >>> from orfeon.study.report.content_types import Column
-    >>> Column("Error", "estimate", decimals=1, percent=True).kind
-    'estimate'
-    """
+    """A column of a table."""
 
     name: str
     kind: ColumnKind = "text"
@@ -89,32 +68,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that readers can sort and take away.
-
-    Parameters
-    ----------
-    title, caption : str
-        What it shows, and what to see in it.
-    columns : sequence of Column
-        Its columns; the first one names the rows.
-    rows : sequence of sequence of cells
-        One sequence a row, as many cells as there are columns; None where there is nothing.
-    highlight : sequence of int, optional
-        Rows that the report speaks of, counted from 0.
-    sorted_by : int, optional
-        The column by which the rows are sorted already, counted from 0.
-    descending : bool, default=False
-        Whether they are from the greatest to the least.
-
-    Examples
-    --------
-    >>> from orfeon.study.report.content_types import Column, Table
-    >>> columns = [Column("Method"), Column("Error", "percent", decimals=1)]
-    >>> Table("Methods", "", columns, [["bagging", 0.154], ["boosting"]])
-    Traceback (most recent call last):
-    ...
-    ValueError: rows[1] has 1 cells and there are 2 columns; as many are needed.
-    """
+    """A table that readers can sort and take away."""
 
     title: str
     caption: str
@@ -158,19 +112,7 @@ def _plain(cell: Any, column: Column, row: int) -> Cell:
 
 @dataclass(frozen=True)
 class Text:
-    """Paragraphs between other blocks.
-
-    Parameters
-    ----------
-    paragraphs : sequence of str
-        Plain text.
-
-    Examples
-    --------
-    >>> from orfeon.study.report.content_types import Text
-    >>> Text(["Bagging is best."]).paragraphs
-    ('Bagging is best.',)
-    """
+    """Paragraphs between other blocks."""
 
     paragraphs: Sequence[str]
     kind: Literal["text"] = "text"

@@ -11,28 +11,7 @@ from orfeon.study.report.texts import axis_decimals
 
 
 def chart_payload(chart: Chart) -> dict[str, Any]:
-    """A chart as plain data for JSON.
-
-    Parameters
-    ----------
-    chart : Chart
-        The chart.
-
-    Returns
-    -------
-    dict
-        Its fields. Numbers have seven digits that count: more than a picture can show, less than
-        half the size. Axes know how many decimals their values need.
-
-    Examples
-    --------
-    >>> from orfeon.study.report.content_types import Axis, Box, BoxPlot
-    >>> from orfeon.study.report.payload import chart_payload
-    >>> chart = BoxPlot("Errors", "", Axis("Error", percent=True), [Box("a", [1 / 3, 0.5])])
-    >>> data = chart_payload(chart)
-    >>> data["series"][0]["values"], data["axis"]["decimals"]
-    ([0.3333333, 0.5], 1)
-    """
+    """A chart as plain data for JSON."""
     data: dict[str, Any] = _plain(chart)
     for name, values in _values_of_axes(chart).items():
         axis: Axis | None = getattr(chart, name)

@@ -45,20 +45,7 @@ DARK = {
 
 
 def theme_css() -> str:
-    """The custom properties of the page, for those who read in the light and in the dark.
-
-    Returns
-    -------
-    str
-        Rules for a style sheet. Paper is always light; a choice of the reader goes before what the
-        system says.
-
-    Examples
-    --------
-    >>> from orfeon.study.report.theme import theme_css
-    >>> "--accent:#0072B2" in theme_css()
-    True
-    """
+    """The custom properties of the page, for those who read in the light and in the dark."""
     light, dark = (";".join(f"--{k}:{v}" for k, v in colours.items()) for colours in (LIGHT, DARK))
     return (
         f":root{{color-scheme:light;{light}}}\n"
@@ -69,24 +56,7 @@ def theme_css() -> str:
 
 
 def contrast(colour: str, ground: str) -> float:
-    """How well a colour stands out from its ground, from 1 to 21.
-
-    Parameters
-    ----------
-    colour, ground : str
-        Colours as ``#RRGGBB``.
-
-    Returns
-    -------
-    float
-        The ratio of the Web Content Accessibility Guidelines; text needs 4.5, other marks 3.
-
-    Examples
-    --------
-    >>> from orfeon.study.report.theme import contrast
-    >>> contrast("#000000", "#FFFFFF")
-    21.0
-    """
+    """How well a colour stands out from its ground, from 1 to 21."""
     high, low = sorted((_luminance(colour), _luminance(ground)), reverse=True)
     return round((high + 0.05) / (low + 0.05), 3)
 

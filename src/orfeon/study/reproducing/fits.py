@@ -22,36 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fit:
-    r"""One fit on one split, and those of its cells that were asked for.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        Of the table.
-    problem : Problem
-        What is split.
-    split : int
-        Number of the split.
-    run : Run
-        What is fitted.
-    wanted : tuple of Cell
-        The cells asked for.
-
-    Examples
-    --------
-    >>> from orfeon.study import PROTOCOLS
-    >>> from orfeon.study.reproducing.fits import Fit
-    >>> protocol = PROTOCOLS["martinez-3.2"]
-    >>> problem = protocol.design.problem("martinez-3.2", "waveform")
-    >>> run = protocol.runs[0]
-    >>> fit = Fit(protocol, problem, 3, run, run.cells)
-    >>> print(fit, fit.key, sep="\n")
-    waveform split 3 cart
-    waveform/cart/1/0003
-    >>> row = fit.perform(problem.draw(3))
-    >>> row.result.keys(), row.configuration["estimator"]
-    (dict_keys(['martinez-3.2 cart']), 'CARTClassifier')
-    """
+    r"""One fit on one split, and those of its cells that were asked for."""
 
     protocol: Protocol
     problem: Problem
@@ -68,18 +39,7 @@ class Fit:
         return f"{self.problem.name}/{self.run.name}/{self.run.members}/{self.split:04d}"
 
     def perform(self, partition: Partition) -> RunRow:
-        """Fit and fill all cells, asked for or not: it is the fit that costs.
-
-        Parameters
-        ----------
-        partition : Partition
-            The split, drawn.
-
-        Returns
-        -------
-        RunRow
-            What the store keeps. The fit has one thread.
-        """
+        """Fit and fill all cells, asked for or not: it is the fit that costs."""
         from orfeon.study.store import RunRow
 
         seed = self.protocol.random_state(self.split)

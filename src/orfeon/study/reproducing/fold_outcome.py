@@ -137,25 +137,7 @@ def _mean_negative_accuracy(folds: Sequence[FoldOutcome]) -> float:
 
 
 def g_of_mean_accuracies(folds: Sequence[FoldOutcome]) -> float:
-    """Geometric mean of the averaged accuracies on the two classes, in percent.
-
-    Parameters
-    ----------
-    folds : sequence of FoldOutcome
-        All folds of a repetition.
-
-    Returns
-    -------
-    float
-        From 0 to 100.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing import FoldOutcome
-    >>> from orfeon.study.reproducing.fold_outcome import g_of_mean_accuracies
-    >>> g_of_mean_accuracies([FoldOutcome(0, 2, 8, 8, 90), FoldOutcome(2, 2, 8, 8, 90)])
-    70.7106781187
-    """
+    """Geometric mean of the averaged accuracies on the two classes, in percent."""
     return round(math.sqrt(_mean_positive_accuracy(folds) * _mean_negative_accuracy(folds)), 10)
 
 

@@ -32,26 +32,7 @@ _TRAIN, _TEST, _BY_POOL = "martinez-5.7", "martinez-5.8", "martinez-5.4"
 
 
 def pruned_bag(members: int, random_state: int, n_jobs: int | None) -> Any:
-    """Bagging of CART trees that are pruned by cross-validation.
-
-    Parameters
-    ----------
-    members, random_state : int
-        Number of trees, and the seed.
-    n_jobs : int or None
-        Number of threads.
-
-    Returns
-    -------
-    BaggingClassifier
-        Not fitted.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.ordered_bagging import pruned_bag
-    >>> pruned_bag(200, 0, 1).n_estimators
-    200
-    """
+    """Bagging of CART trees that are pruned by cross-validation."""
     tree = orfeon.CARTClassifier(pruning="cv")
     return orfeon.BaggingClassifier(
         tree, n_estimators=members, random_state=random_state, n_jobs=n_jobs
@@ -59,29 +40,7 @@ def pruned_bag(members: int, random_state: int, n_jobs: int | None) -> Any:
 
 
 def codes_with_unseen(ensemble: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Indices into the classes of an ensemble.
-
-    Parameters
-    ----------
-    ensemble : classifier
-        Fitted.
-    y : ndarray of shape (n_rows,)
-        Classes.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Codes; a class that the ensemble has not seen has one that nobody votes for.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon import CARTClassifier
-    >>> from orfeon.study.reproducing.ordered_bagging import codes_with_unseen
-    >>> tree = CARTClassifier().fit([[0.0], [1.0]], ["a", "c"])
-    >>> codes_with_unseen(tree, np.array(["c", "b"]))
-    array([1, 2])
-    """
+    """Indices into the classes of an ensemble."""
     codes = np.searchsorted(ensemble.classes_, y)
     known = ensemble.classes_[np.minimum(codes, len(ensemble.classes_) - 1)] == y
     return np.where(known, codes, len(ensemble.classes_))

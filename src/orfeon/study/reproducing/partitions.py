@@ -61,54 +61,12 @@ def is_synthetic(name: str) -> bool:
 
 
 def seeded(name: str, number: int) -> np.random.Generator:
-    """Randomness of a split that depends on its problem and its number alone.
-
-    Parameters
-    ----------
-    name : str
-        Name of the problem.
-    number : int
-        Number of the split, or of the repetition of a cross-validation.
-
-    Returns
-    -------
-    numpy.random.Generator
-        The same one each time.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.partitions import seeded
-    >>> [int(seeded("wine", 3).integers(1000)) for _ in range(3)]
-    [70, 70, 70]
-    """
+    """Randomness of a split that depends on its problem and its number alone."""
     return np.random.default_rng([zlib.crc32(name.encode()), number])
 
 
 def digest_of(name: str, folder: str | os.PathLike[str] | None = None) -> str:
-    """A word that changes with the content of the file of a data set.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file, without ``.csv``.
-    folder : path, optional
-        Its folder, by default that of the environment variable ``ORFEON_DATA``.
-
-    Returns
-    -------
-    str
-        The SHA-256 of the file.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from orfeon.study.reproducing.partitions import digest_of
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = (Path(folder) / "golf.csv").write_bytes(b"")
-    ...     digest_of("golf", folder)[:12]
-    'e3b0c44298fc'
-    """
+    """A word that changes with the content of the file of a data set."""
     return hashlib.sha256(data_file(name, folder).read_bytes()).hexdigest()
 
 

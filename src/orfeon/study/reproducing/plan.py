@@ -33,28 +33,7 @@ class NothingToRunError(FileNotFoundError):
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for.
-
-    Parameters
-    ----------
-    table : str
-        One of :func:`orfeon.study.list_tables`.
-    datasets, methods : sequence of str, optional
-        Those of the table; by default all, of the methods all but the slowest.
-    n_splits : int, optional
-        Number of splits, or of repetitions; by default as many as published.
-    quick : bool, default=False
-        Whether to run fewer splits, data sets and members.
-    data : path, optional
-        Folder of the real data sets.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.plan import Request, make_plan
-    >>> plan = make_plan(Request("martinez-3.2", datasets=["waveform"], n_splits=2))
-    >>> [str(fit) for fit in plan.fits]
-    ['waveform split 0 cart', 'waveform split 0 igp_tree', 'waveform split 1 cart', ...]
-    """
+    """What is asked for."""
 
     table: str
     datasets: Sequence[str] | None = None
@@ -66,26 +45,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Plan:
-    """The fits of a reproduction.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        Of the table.
-    cells : tuple of PublishedCell
-        The published cells asked for.
-    fits : tuple of Fit
-        All methods on a split before the next split.
-    left_out : tuple of str
-        Data sets that a quick run goes without, as their files are not there.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.plan import Request, make_plan
-    >>> plan = make_plan(Request("martinez-3.2", datasets=["waveform"]))
-    >>> len(plan.cells), len(plan.fits), plan.left_out
-    (2, 100, ())
-    """
+    """The fits of a reproduction."""
 
     protocol: Protocol
     cells: tuple[PublishedCell, ...]
@@ -104,26 +64,7 @@ class Plan:
 
 
 def make_plan(request: Request) -> Plan:
-    """Say which fits a request takes.
-
-    Parameters
-    ----------
-    request : Request
-        What is asked for.
-
-    Returns
-    -------
-    Plan
-        Nothing has been read or run yet.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.plan import Request, make_plan
-    >>> make_plan(Request("martinez-3.2", methods=["c45"]))
-    Traceback (most recent call last):
-    ...
-    orfeon.errors.UserError: methods must be among cart, igp_tree, got c45
-    """
+    """Say which fits a request takes."""
     protocol = find_protocol(request.table)
     cells = published_cells(protocol.source)
     n_splits = request.n_splits

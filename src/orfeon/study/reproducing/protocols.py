@@ -291,24 +291,7 @@ PROTOCOLS = {
 
 
 def find_protocol(name: str) -> Protocol:
-    """The protocol of a table.
-
-    Parameters
-    ----------
-    name : str
-        The table, or its other name.
-
-    Returns
-    -------
-    Protocol
-        How it was made.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.protocols import find_protocol
-    >>> find_protocol("martinez-5.7").family
-    'martinez-5.8'
-    """
+    """The protocol of a table."""
     for protocol in PROTOCOLS.values():
         if name in (protocol.table, protocol.alias):
             return protocol

@@ -391,24 +391,7 @@ def _of_problems(table: str, metric: str) -> dict[str, float]:
 
 
 def read_rows(table: str) -> list[dict[str, str]]:
-    """The lines of a table's file.
-
-    Parameters
-    ----------
-    table : str
-        The table, also one of sizes or of counts.
-
-    Returns
-    -------
-    list of dict
-        Text by the name of its column.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.published import read_rows
-    >>> read_rows("martinez-3.2")[0]["value"]
-    '5.9'
-    """
+    """The lines of a table's file."""
     name = table.replace("-", "_").replace(".", "_")
     with (files("orfeon.study.reproducing") / "tables" / f"{name}.csv").open(
         encoding="utf-8"

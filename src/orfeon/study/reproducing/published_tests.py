@@ -8,37 +8,13 @@ from orfeon.study.reproducing.published import config_text, read_config, read_ro
 
 
 def published_p_values(table: str) -> dict[str, float]:
-    """P-values of a published table, of its second method against the first.
-
-    Parameters
-    ----------
-    table : str
-        One of :func:`orfeon.study.list_tables`.
-
-    Returns
-    -------
-    dict of str to float
-        By data set; empty where none are printed.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.published_tests import published_p_values
-    >>> published_p_values("martinez-3.2")["german"], published_p_values("martinez-3.3")
-    (0.0061, {})
-    """
+    """P-values of a published table, of its second method against the first."""
     rows = [row for row in read_rows(table) if row["metric"] == "p_value"]
     return {row["dataset"]: float(row["value"]) for row in rows}
 
 
 class WinRecord(NamedTuple):
-    """On how many data sets a method wins, draws and loses against another.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.published_tests import WinRecord
-    >>> print(WinRecord(wins=9, draws=1, losses=5))
-    9/1/5
-    """
+    """On how many data sets a method wins, draws and loses against another."""
 
     wins: int
     draws: int
@@ -49,19 +25,7 @@ class WinRecord(NamedTuple):
 
 
 def published_records() -> dict[tuple[str, str], WinRecord]:
-    """Records of wins of all pairs of methods, table 4.3 of Martínez-Muñoz (2006).
-
-    Returns
-    -------
-    dict of (str, str) to WinRecord
-        By the method and its rival, each with its settings: ``"class_switching p_hat=3/5"``.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.published_tests import published_records
-    >>> print(published_records()["c45", "bagging"])
-    1/0/14
-    """
+    """Records of wins of all pairs of methods, table 4.3 of Martínez-Muñoz (2006)."""
     found: dict[tuple[str, str], dict[str, int]] = {}
     for row in read_rows("martinez-4.3"):
         config = read_config(row["config"])

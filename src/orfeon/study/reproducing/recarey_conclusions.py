@@ -42,18 +42,7 @@ _FOLDS = tuple(f"fold_{number}" for number in range(1, 6))
 
 
 def fold_scores(found: Reproduction) -> dict[str, list[float]]:
-    """Scores on five folds of the training part, of all splits together.
-
-    Parameters
-    ----------
-    found : Reproduction
-        Our figures of one of the three tables.
-
-    Returns
-    -------
-    dict of str to list of float
-        Accuracies, or R2 of prices, in percent, by method in the order of the table.
-    """
+    """Scores on five folds of the training part, of all splits together."""
     scores: dict[str, list[float]] = {cell.method: [] for cell in found.cells}
     for record in found.records:
         if isinstance(record.result, Mapping) and _FOLDS[0] in record.result:
@@ -62,19 +51,7 @@ def fold_scores(found: Reproduction) -> dict[str, list[float]]:
 
 
 def recarey_conclusions(found: Reproduction) -> str:
-    """Say how many cells beyond doubt agree, and what the folds and the search say.
-
-    Parameters
-    ----------
-    found : Reproduction
-        Our figures of one of the three tables.
-
-    Returns
-    -------
-    str
-        What differs from the published study, a line about the cells, a table of the methods and,
-        with several splits, tests.
-    """
+    """Say how many cells beyond doubt agree, and what the folds and the search say."""
     sure = [ours for ours in found.comparisons if ours.published.doubt is None]
     agreeing = sum(ours.agrees for ours in sure)
     parts = [

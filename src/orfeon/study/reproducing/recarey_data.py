@@ -67,31 +67,7 @@ def _one_hot(frame: Any) -> npt.NDArray[np.float64]:
 
 
 def prepare_adult(frame: Any, target: str) -> DataSet:
-    """Clean the census data and write it with numbers only.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The file, with its missing values.
-    target : str
-        Name of the column of classes.
-
-    Returns
-    -------
-    DataSet
-        Numbers first, then a column for each category.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> from orfeon.study.reproducing import recarey_data
-    >>> names = recarey_data._NUMBERS + recarey_data._CATEGORIES
-    >>> row = {name: 1 for name in names} | {"native_country": "Cuba", "class": ">50K"}
-    >>> other = row | {"native_country": "United-States", "fnlwgt": 3}
-    >>> X, y = recarey_data.prepare_adult(pandas.DataFrame([row, other, other]), "class")
-    >>> X.shape, y.tolist()
-    ((2, 13), ['>50K', '>50K'])
-    """
+    """Clean the census data and write it with numbers only."""
     table = _columns(frame, [*_NUMBERS, *_CATEGORIES, target], "adult")
     modes = {name: table[name].mode()[0] for name in _CATEGORIES}
     # Education itself is left out, as its years say the same; so rows are equal with it or without.
@@ -103,56 +79,13 @@ def prepare_adult(frame: Any, target: str) -> DataSet:
 
 
 def prepare_digits(frame: Any, target: str) -> DataSet:
-    """Make pixels black or white.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Pixels from 0 to 255.
-    target : str
-        Name of the column of digits.
-
-    Returns
-    -------
-    DataSet
-        Zeros and ones.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> from orfeon.study.reproducing.recarey_data import prepare_digits
-    >>> prepare_digits(pandas.DataFrame({"a": [0, 200], "b": [127, 128], "y": [3, 4]}), "y").X
-    array([[0., 0.],
-           [1., 1.]])
-    """
+    """Make pixels black or white."""
     pixels = frame.drop(columns=target).to_numpy()
     return DataSet((pixels > 127).astype(float), frame[target].to_numpy().astype(int))
 
 
 def prepare_cars(frame: Any, target: str) -> DataSet:
-    """Write the listing of cars with numbers only.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The file.
-    target : str
-        Name of the column of prices.
-
-    Returns
-    -------
-    DataSet
-        Numbers first, then a column for each category; and the prices.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> from orfeon.study.reproducing import recarey_data
-    >>> car = {name: 1 for name in recarey_data._CARS} | {"target": 9000}
-    >>> frame = pandas.DataFrame([car | {"model": "Up"}, car | {"model": "Polo"}])
-    >>> recarey_data.prepare_cars(frame, "target").X.shape
-    (2, 9)
-    """
+    """Write the listing of cars with numbers only."""
     table = _columns(frame, [*_CARS, target], "used_cars_vw")
     y = table.pop(target).to_numpy(dtype=float)
     return DataSet(_one_hot(table), y)
@@ -168,38 +101,14 @@ _PREPARED: dict[str, tuple[str, Callable[[Any, str], DataSet]]] = {
 
 @dataclass
 class FifthForTesting:
-    """A problem of which a fifth is set aside at random, as often as asked.
-
-    Parameters
-    ----------
-    name : {"adult", "mnist", "used_cars_vw"}
-        Name of the problem.
-    folder : path, optional
-        Folder of the files, by default that of the environment variable ``ORFEON_DATA``.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.recarey_data import FifthForTesting
-    >>> FifthForTesting("mnist").settings()
-    {'from': 'mnist_5k', 'prepared': 'prepare_digits', 'test_share': 0.2}
-    """
+    """A problem of which a fifth is set aside at random, as often as asked."""
 
     name: str
     folder: _Folder = None
     _data: DataSet | None = field(init=False, repr=False, default=None)
 
     def describe(self, split: int) -> str:
-        """Name a split.
-
-        Parameters
-        ----------
-        split : int
-            Its number.
-
-        Returns
-        -------
-        str
-        """
+        """Name a split."""
         return f"split {split}"
 
     def is_available(self) -> bool:
@@ -237,18 +146,7 @@ class FifthForTesting:
         return {"from": file, "prepared": prepare.__name__, "test_share": TEST_SHARE}
 
     def draw(self, split: int) -> Partition:
-        """One split.
-
-        Parameters
-        ----------
-        split : int
-            Its number.
-
-        Returns
-        -------
-        Partition
-            Four fifths to train on, a fifth to test on.
-        """
+        """One split."""
         X, y = self._loaded()
         rows = seeded(self.name, split).permutation(len(y))
         test, train = np.split(rows, [round(TEST_SHARE * len(y))])
@@ -256,28 +154,8 @@ class FifthForTesting:
 
 
 class FifthsForTesting:
-    """The design of the three studies.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.recarey_data import FifthsForTesting
-    >>> FifthsForTesting().problem("recarey-3.3", "adult").describe(0)
-    'split 0'
-    """
+    """The design of the three studies."""
 
     def problem(self, table: str, dataset: str, folder: _Folder = None) -> FifthForTesting:
-        """The splits of a data set.
-
-        Parameters
-        ----------
-        table, dataset : str
-            The table and its data set.
-        folder : path, optional
-            Folder of the files.
-
-        Returns
-        -------
-        FifthForTesting
-            Nothing is read yet.
-        """
+        """The splits of a data set."""
         return FifthForTesting(dataset, folder)

@@ -27,27 +27,7 @@ _LOW, _HIGH = "class=<50k", "class=>50k"
 
 
 def recarey_doubts(table: str, rows: Sequence[Mapping[str, str]]) -> dict[Place, str]:
-    """What speaks against printed figures.
-
-    Parameters
-    ----------
-    table : str
-        The table; those of other authors have no such doubts.
-    rows : sequence of mapping
-        The lines of its file.
-
-    Returns
-    -------
-    dict of tuple to str
-        Sentences without their beginning, by method, settings and measure.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.published import read_rows
-    >>> from orfeon.study.reproducing.recarey_doubts import recarey_doubts
-    >>> recarey_doubts("recarey-3.5", read_rows("recarey-3.5"))["mlp", "", "r2"]
-    'its squared error and the other methods imply about 75'
-    """
+    """What speaks against printed figures."""
     by_method: dict[str, _Figures] = {}
     for row in rows:
         figures = by_method.setdefault(row["method"], {})
@@ -74,27 +54,7 @@ def _two_classes(by_method: Mapping[str, _Figures]) -> Iterator[tuple[Place, str
 
 
 def implied(low: float, high: float, share: float) -> _Figures:
-    """All figures of two classes from their recalls.
-
-    Parameters
-    ----------
-    low, high : float
-        Recalls of the classes <50k and >50k.
-    share : float
-        Share of the first.
-
-    Returns
-    -------
-    dict
-        Figures by settings and measure.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.recarey_doubts import implied
-    >>> figures = implied(0.9, 0.6, 0.75)
-    >>> round(figures["avg=weighted", "accuracy"], 3), round(figures["class=>50k", "precision"], 3)
-    (0.825, 0.667)
-    """
+    """All figures of two classes from their recalls."""
     right, wrong = low * share, (1 - low) * share
     found, missed = high * (1 - share), (1 - high) * (1 - share)
     precisions = right / (right + missed), found / (found + wrong)

@@ -17,28 +17,7 @@ INCOMES = {"<50k": "<=50K", ">50k": ">50K"}
 def class_figures(
     predictions: npt.ArrayLike, y: npt.ArrayLike, named: Mapping[str, str] | None = None
 ) -> Figures:
-    """Accuracies, recalls, precisions, F1 and Matthews' coefficient.
-
-    Parameters
-    ----------
-    predictions, y : array-like
-        The predicted classes and the true ones.
-    named : mapping of str to str, optional
-        Classes that have figures of their own, by the name that the table has for them.
-
-    Returns
-    -------
-    dict of str to dict of str to float
-        By settings (``"class=..."``, ``"avg=macro"``, ``"avg=weighted"``, ``""``) and measure. The
-        accuracy of a class is its recall, as in print.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.recarey_figures import class_figures
-    >>> figures = class_figures(["a", "b", "b", "b"], ["a", "a", "b", "b"])
-    >>> figures["avg=macro"]["recall"], round(figures["avg=macro"]["precision"], 1)
-    (75.0, 83.3)
-    """
+    """Accuracies, recalls, precisions, F1 and Matthews' coefficient."""
     from sklearn.metrics import matthews_corrcoef, precision_recall_fscore_support
 
     y, predictions = np.asarray(y), np.asarray(predictions)
@@ -63,24 +42,7 @@ def class_figures(
 
 
 def price_figures(predictions: npt.ArrayLike, y: npt.ArrayLike) -> Figures:
-    """Squared and absolute errors, and R2 in percent.
-
-    Parameters
-    ----------
-    predictions, y : array-like
-        The predicted prices and the true ones.
-
-    Returns
-    -------
-    dict of str to dict of str to float
-        All under the settings ``""``.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.recarey_figures import price_figures
-    >>> price_figures([1.0, 2.0, 3.0], [1.0, 2.0, 6.0])[""]["mse"]
-    3.0
-    """
+    """Squared and absolute errors, and R2 in percent."""
     y = np.asarray(y, dtype=float)
     errors = np.asarray(predictions, dtype=float) - y
     mse = float(np.mean(errors**2))

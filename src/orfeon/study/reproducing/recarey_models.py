@@ -22,27 +22,7 @@ Grid = Mapping[str, Sequence[Any]]
 
 @dataclass(frozen=True)
 class Model:
-    """A method of a study.
-
-    Parameters
-    ----------
-    method : str
-        As the table calls it.
-    make : callable
-        Gives the estimator.
-    grid : mapping of str to sequence
-        Values of its settings.
-    members : int, default=1
-        Number of members at most.
-    n_training_rows : int, optional
-        Where it is too slow for all training examples.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.recarey_models import ADULT
-    >>> [model.method for model in ADULT][:3]
-    ['cart', 'logistic_regression', 'lda']
-    """
+    """A method of a study."""
 
     method: str
     make: Callable[[], Any]
@@ -51,20 +31,7 @@ class Model:
     n_training_rows: int | None = None
 
     def build(self, random_state: int, limits: Mapping[str, int]) -> Tuned:
-        """The estimator, with its grid.
-
-        Parameters
-        ----------
-        random_state : int
-            Fixes everything.
-        limits : mapping of str to int
-            Parameters of :class:`Tuned`; a limit of the model's own is kept if it is lower.
-
-        Returns
-        -------
-        Tuned
-            Not trained.
-        """
+        """The estimator, with its grid."""
         limits = dict(limits)
         own = [self.n_training_rows, limits.pop("n_training_rows", None)]
         rows = min((limit for limit in own if limit is not None), default=None)
@@ -73,12 +40,7 @@ class Model:
         )
 
     def quick(self) -> Model:
-        """The same with a grid of at most two combinations, and at most 20 members.
-
-        Returns
-        -------
-        Model
-        """
+        """The same with a grid of at most two combinations, and at most 20 members."""
         grid: dict[str, Sequence[Any]] = {}
         for name, values in self.grid.items():
             is_members = name == "n_estimators"

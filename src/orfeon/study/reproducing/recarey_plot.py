@@ -14,27 +14,7 @@ _TITLES = {"adult": "Adult", "mnist": "binary digits", "used_cars_vw": "prices o
 
 
 def recarey_box_plot(found: Reproduction) -> Any:
-    """Draw the scores on five folds, a box for each method.
-
-    Parameters
-    ----------
-    found : Reproduction
-        Our figures of one of the three tables.
-
-    Returns
-    -------
-    matplotlib Figure
-        Single models first, then ensembles in another colour, with every score as a point.
-
-    Examples
-    --------
-    >>> from orfeon.study import Reproduction
-    >>> from orfeon.study.reproducing.recarey_plot import recarey_box_plot
-    >>> recarey_box_plot(Reproduction((), (), table="recarey-3.3"))
-    Traceback (most recent call last):
-    ...
-    ValueError: found must hold scores on folds, got none
-    """
+    """Draw the scores on five folds, a box for each method."""
     from orfeon.inspection._figure import new_figure
     from orfeon.rendering.palette import class_colours
 

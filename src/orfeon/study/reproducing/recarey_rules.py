@@ -19,27 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ShareOfTests(Difference):
-    """Two shares agree within a point or two standard errors of a share of the test examples.
-
-    Parameters
-    ----------
-    n_examples : int
-        How many examples a share is of.
-    what : str
-        Which these are.
-    decimals : int, default=1
-        How many decimals the figures are shown with.
-
-    Examples
-    --------
-    >>> from orfeon.study import Comparison
-    >>> from orfeon.study.reproducing import PublishedCell
-    >>> from orfeon.study.reproducing.recarey_rules import ShareOfTests
-    >>> cell = PublishedCell("recarey-3.4", "mnist", "cart", {}, 80.0, None, 1, metric="recall")
-    >>> rule = ShareOfTests(1000, "all test images")
-    >>> [rule.agrees(Comparison(cell, ours, None, 1)) for ours in (77.5, 77.4)]
-    [True, False]
-    """
+    """Two shares agree within a point or two standard errors of a share of the test examples."""
 
     n_examples: int
     what: str
@@ -54,44 +34,14 @@ class ShareOfTests(Difference):
         )
 
     def tolerance(self, ours: Comparison) -> float:
-        """By how much the figures may differ.
-
-        Parameters
-        ----------
-        ours : Comparison
-            The two figures.
-
-        Returns
-        -------
-        float
-        """
+        """By how much the figures may differ."""
         share = min(max(ours.published.value / 100, 0.0), 1.0)
         return max(LEAST_TOLERANCE, 200 * math.sqrt(share * (1 - share) / self.n_examples))
 
 
 @dataclass(frozen=True)
 class PartOfPublished(Difference):
-    """Two errors agree when they differ by no more than a part of the published one.
-
-    Parameters
-    ----------
-    part : float
-        The part, such as 0.1.
-    what : str
-        Which errors these are.
-    decimals : int, default=0
-        How many decimals the figures are shown with.
-
-    Examples
-    --------
-    >>> from orfeon.study import Comparison
-    >>> from orfeon.study.reproducing import PublishedCell
-    >>> from orfeon.study.reproducing.recarey_rules import PartOfPublished
-    >>> cell = PublishedCell("recarey-3.5", "cars", "cart", {}, 2000.0, None, 1, metric="rmse")
-    >>> rule = PartOfPublished(0.1, "RMSE")
-    >>> [rule.agrees(Comparison(cell, ours, None, 1)) for ours in (1800, 2201)]
-    [True, False]
-    """
+    """Two errors agree when they differ by no more than a part of the published one."""
 
     part: float
     what: str
@@ -103,31 +53,11 @@ class PartOfPublished(Difference):
         return f"{self.what} agree within {self.part:.0%} of the published figure."
 
     def tolerance(self, ours: Comparison) -> float:
-        """By how much the figures may differ.
-
-        Parameters
-        ----------
-        ours : Comparison
-            The two figures.
-
-        Returns
-        -------
-        float
-        """
+        """By how much the figures may differ."""
         return self.part * ours.published.value
 
     def tolerance_text(self, ours: Comparison) -> str:
-        """By how much the figures may differ.
-
-        Parameters
-        ----------
-        ours : Comparison
-            The two figures.
-
-        Returns
-        -------
-        str
-        """
+        """By how much the figures may differ."""
         return f"{self.part:.0%}"
 
 
@@ -144,25 +74,7 @@ _DETERMINATION = Within(2.0, "R2, in percent, agrees within two points.", decima
 
 
 def recarey_rule(cell: PublishedCell) -> Rule:
-    """The rule of a cell of the three studies.
-
-    Parameters
-    ----------
-    cell : PublishedCell
-        The cell.
-
-    Returns
-    -------
-    Rule
-        By its measure and by how many test examples it is about.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing import published_cells
-    >>> from orfeon.study.reproducing.recarey_rules import recarey_rule
-    >>> recarey_rule(published_cells("recarey-3.5")[0]).sentence
-    'Mean squared errors agree within 20% of the published figure.'
-    """
+    """The rule of a cell of the three studies."""
     by_metric: dict[str, Rule] = {
         "mse": _SQUARED, "rmse": _PLAIN, "mae": _PLAIN, "r2": _DETERMINATION,
     }  # fmt: skip

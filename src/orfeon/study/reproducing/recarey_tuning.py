@@ -27,44 +27,10 @@ SCORE_FOLDS = 5
 class Tuned(BaseEstimator):  # type: ignore[misc]
     """An estimator with the settings of a grid that score best in cross-validation.
 
-    Parameters
-    ----------
-    estimator : estimator
-        A classifier or regressor.
-    grid : mapping of str to sequence
-        Values of its settings. The search is left out where there is one combination only.
-    n_tuning_rows : int, optional
-        The search sees at most so many training examples, drawn at random; by default all.
-    n_training_rows : int, optional
-        The estimator itself sees at most so many, for those that are too slow for all.
-    n_fold_rows : int, optional
-        Scores on folds are taken on at most so many of these.
-    random_state : int, optional
-        Fixes the folds and what is drawn, and the estimator's own randomness where it has any.
-
-    Attributes
-    ----------
-    best_estimator_ : estimator
-        Trained with the settings chosen.
-    best_index_ : int
-        Their place in ``sklearn.model_selection.ParameterGrid(grid)``.
-    fold_scores_ : ndarray of shape (5,)
-        Accuracies, or coefficients of determination, in cross-validation with these settings.
-
     Notes
     -----
     Solvers that reach their limit of iterations do so silently: a grid holds settings on purpose
     with which they do.
-
-    Examples
-    --------
-    >>> from orfeon import CARTClassifier
-    >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.study.reproducing.recarey_tuning import Tuned
-    >>> X, y = make_waveform(300, random_state=0)
-    >>> model = Tuned(CARTClassifier(), {"max_depth": [1, 6]}, random_state=0).fit(X, y)
-    >>> model.best_index_, model.fold_scores_.shape
-    (1, (5,))
     """
 
     def __init__(
@@ -85,18 +51,7 @@ class Tuned(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> Tuned:
-        """Choose settings, train with them, and score them.
-
-        Parameters
-        ----------
-        X, y : ndarray
-            Training examples.
-
-        Returns
-        -------
-        Tuned
-            Itself.
-        """
+        """Choose settings, train with them, and score them."""
         rows = np.random.default_rng(self.random_state).permutation(len(y))[: self.n_training_rows]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -127,17 +82,6 @@ class Tuned(BaseEstimator):  # type: ignore[misc]
         return kind(n_folds, shuffle=True, random_state=self.random_state)
 
     def predict(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Answer as the chosen model does.
-
-        Parameters
-        ----------
-        X : ndarray
-            Examples.
-
-        Returns
-        -------
-        ndarray
-            Classes or numbers.
-        """
+        """Answer as the chosen model does."""
         answers: npt.NDArray[Any] = self.best_estimator_.predict(X)
         return answers

@@ -88,48 +88,12 @@ class Record:
 
 
 def cell_name(cell: Cell) -> str:
-    """A cell in one line, as a store has it.
-
-    Parameters
-    ----------
-    cell : Cell
-        The cell.
-
-    Returns
-    -------
-    str
-        Its table, its method and its settings.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing import Cell
-    >>> from orfeon.study.reproducing.records import cell_name
-    >>> cell_name(Cell("martinez-5.8", "orientation", "keep=20%"))
-    'martinez-5.8 orientation keep=20%'
-    """
+    """A cell in one line, as a store has it."""
     return " ".join(part for part in cell if part)
 
 
 def encode_result(result: Result) -> Any:
-    """A result as plain JSON.
-
-    Parameters
-    ----------
-    result : float, Curve, FoldOutcome or mapping of str to float
-        The result of a cell.
-
-    Returns
-    -------
-    float or dict
-        Whatever is not a number has its kind as the only key.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing import Curve
-    >>> from orfeon.study.reproducing.records import encode_result
-    >>> encode_result(Curve((3, 1), 20))
-    {'curve': {'wrong': [3, 1], 'n_examples': 20}}
-    """
+    """A result as plain JSON."""
     if isinstance(result, Curve):
         return {"curve": {"wrong": list(result.wrong), "n_examples": result.n_examples}}
     if isinstance(result, FoldOutcome):
@@ -140,24 +104,7 @@ def encode_result(result: Result) -> Any:
 
 
 def decode_result(found: Any) -> Result:
-    """A result from plain JSON, as :func:`encode_result` makes it.
-
-    Parameters
-    ----------
-    found : float or dict
-        What a store holds.
-
-    Returns
-    -------
-    float, Curve, FoldOutcome or dict of str to float
-        The result.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.records import decode_result
-    >>> decode_result({"curve": {"wrong": [3, 1], "n_examples": 20}})
-    Curve(wrong=(3, 1), n_examples=20)
-    """
+    """A result from plain JSON, as :func:`encode_result` makes it."""
     if not isinstance(found, Mapping):
         return float(found)
     ((kind, content),) = found.items()
@@ -171,18 +118,7 @@ def decode_result(found: Any) -> Result:
 
 
 def records_of(row: RunRow) -> Iterator[Record]:
-    """The records of all cells of a fit.
-
-    Parameters
-    ----------
-    row : RunRow
-        A row of the store, written by a reproduction.
-
-    Yields
-    ------
-    Record
-        Of each cell.
-    """
+    """The records of all cells of a fit."""
     try:
         configuration = row.configuration
         for name, found in row.result.items():

@@ -12,21 +12,7 @@ from orfeon.study.reproducing.rules import POINTS
 
 @dataclass(frozen=True)
 class Report:
-    """A text, and a line of plain values for each figure that agrees or not.
-
-    Parameters
-    ----------
-    text : str
-        The table and how many of its figures agree.
-    cells : tuple of mapping
-        Plain JSON; ``"agrees"`` says whether a figure does.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.report import Report
-    >>> Report("", ({"agrees": True}, {"agrees": False})).n_agreeing
-    1
-    """
+    """A text, and a line of plain values for each figure that agrees or not."""
 
     text: str
     cells: tuple[Mapping[str, Any], ...]
@@ -38,29 +24,7 @@ class Report:
 
 
 def report_cells(comparisons: Sequence[Comparison]) -> Report:
-    """Report figures that are compared one by one.
-
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        Ours beside the published.
-
-    Returns
-    -------
-    Report
-        The table, and a line for each comparison. Rules other than that of errors and accuracies
-        are told.
-
-    Examples
-    --------
-    >>> from orfeon.study import Comparison
-    >>> from orfeon.study.reproducing import PublishedCell
-    >>> from orfeon.study.reproducing.report import report_cells
-    >>> cell = PublishedCell("martinez-3.2", "sonar", "cart", {}, 30.1, 4.0, 50)
-    >>> report = report_cells([Comparison(cell, 29.7, 4.4, 50)])
-    >>> report.n_agreeing, report.text.splitlines()[-1]
-    (1, '1 of 1 cells agree.')
-    """
+    """Report figures that are compared one by one."""
     rules = dict.fromkeys(comparison.rule for comparison in comparisons)
     sentences = [rule.sentence for rule in rules if rule != POINTS]
     text = "\n\n".join(

@@ -229,23 +229,6 @@ class Protocol:
 
 
 def error_percent(predictions: npt.ArrayLike, y: npt.ArrayLike) -> float:
-    """Share of wrong predictions, in percent.
-
-    Parameters
-    ----------
-    predictions, y : array-like
-        The predicted classes and the true ones.
-
-    Returns
-    -------
-    float
-        From 0 to 100.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.runs import error_percent
-    >>> error_percent([0, 1, 1, 1], [0, 1, 1, 0])
-    25.0
-    """
+    """Share of wrong predictions, in percent."""
     wrong = np.asarray(predictions) != np.asarray(y)
     return round(100.0 * float(np.mean(wrong)), 10)

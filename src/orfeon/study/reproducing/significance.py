@@ -22,14 +22,7 @@ if TYPE_CHECKING:
 
 
 class Tested(NamedTuple):
-    """Which methods the others of a table are tested against, and at what level.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.significance import Tested
-    >>> Tested(("bagging",)).level
-    0.005
-    """
+    """Which methods the others of a table are tested against, and at what level."""
 
     rivals: tuple[str, ...]
     level: float = 0.005
@@ -37,34 +30,7 @@ class Tested(NamedTuple):
 
 @dataclass(frozen=True)
 class Significance:
-    """A test of a method against another on the same splits.
-
-    Parameters
-    ----------
-    dataset, method, config : str
-        The cell.
-    rival : str
-        The other method.
-    difference : float
-        Mean error of the first minus that of the rival, in points.
-    p_value, corrected_p_value : float
-        Of the paired t-test, and of the one that knows that splits share examples.
-    n_splits : int
-        Number of splits.
-    level : float
-        A difference is significant if its p-value is not above it.
-    published_p_value : float, optional
-        As printed.
-    published_difference : float
-        That of the printed means.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.significance import Significance
-    >>> test = Significance("wine", "bagging", "", "c45", -2.0, 0.001, 0.2, 100, 0.005, None, -1.5)
-    >>> test.verdict(test.p_value), test.verdict(test.corrected_p_value)
-    ('better', 'alike')
-    """
+    """A test of a method against another on the same splits."""
 
     dataset: str
     method: str
@@ -79,20 +45,7 @@ class Significance:
     published_difference: float
 
     def verdict(self, p_value: float, difference: float | None = None) -> str:
-        """What a p-value says of the method.
-
-        Parameters
-        ----------
-        p_value : float
-            One of the p-values.
-        difference : float, optional
-            The difference that it is about, by default ours.
-
-        Returns
-        -------
-        str
-            Whether its error is better, worse, or alike for all that is known.
-        """
+        """What a p-value says of the method."""
         if p_value > self.level:
             return "alike"
         its = self.difference if difference is None else difference
@@ -107,12 +60,7 @@ class Significance:
         return self.verdict(self.p_value) == published
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain JSON.
-
-        Returns
-        -------
-        dict
-        """
+        """All of it as plain JSON."""
         return asdict(self) | {
             "verdict": self.verdict(self.p_value),
             "corrected_verdict": self.verdict(self.corrected_p_value),
@@ -121,20 +69,7 @@ class Significance:
 
 
 def significance_tests(found: Reproduction, tested: Tested) -> list[Significance]:
-    """Test the methods of a table against some of them.
-
-    Parameters
-    ----------
-    found : Reproduction
-        Our errors.
-    tested : Tested
-        The rivals and the level.
-
-    Returns
-    -------
-    list of Significance
-        For each rival, each other cell that both were run on, on two splits or more.
-    """
+    """Test the methods of a table against some of them."""
     return [
         _test(found, cell, other, tested.level)
         for rival in tested.rivals
@@ -163,29 +98,7 @@ def _test(
 
 
 def significance_text(tests: Sequence[Significance]) -> str:
-    """What the tests say together.
-
-    Parameters
-    ----------
-    tests : sequence of Significance
-        At least one.
-
-    Returns
-    -------
-    str
-        P-values beside the published ones where these are printed; else, for each rival, on how
-        many data sets a method is better, alike and worse.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.significance import Significance, significance_text
-    >>> test = Significance("wine", "bagging", "", "c45", -2.0, 0.001, 0.2, 100, 0.005, 0.02, -1.5)
-    >>> print(significance_text([test]))
-    Paired two-tailed t-tests against c45, significant at 0.005 (corrected: ...):
-    dataset  method   difference  p      corrected  published p  verdict  published
-    wine     bagging       -2.00  0.001  0.2               0.02  better   alike      DIFFERS
-    0 of 1 verdicts are the published ones.
-    """
+    """What the tests say together."""
     rivals = dict.fromkeys(test.rival for test in tests)
     return "\n\n".join(_against(rival, [t for t in tests if t.rival == rival]) for rival in rivals)
 

@@ -48,24 +48,7 @@ EXPONENT = Within(0.25, "Exponents of growth agree within 0.25.", decimals=2)
 
 
 def least_seconds(function: Callable[[], Any]) -> float:
-    """How long a function takes, on one thread, once it is compiled.
-
-    Parameters
-    ----------
-    function : callable
-        Called without arguments; a first time to compile what it needs.
-
-    Returns
-    -------
-    float
-        The least of three times.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.timed import least_seconds
-    >>> least_seconds(lambda: sum(range(1000))) < 1.0
-    True
-    """
+    """How long a function takes, on one thread, once it is compiled."""
     function()
     times = []
     with threadpool_limits(limits=1):
@@ -77,21 +60,7 @@ def least_seconds(function: Callable[[], Any]) -> float:
 
 
 class Timed:
-    """An estimator that is only fitted to see how long it takes.
-
-    Parameters
-    ----------
-    build : callable
-        Makes the estimator.
-
-    Examples
-    --------
-    >>> from orfeon import IGPTreeClassifier
-    >>> from orfeon.study.reproducing.timed import Timed
-    >>> timed = Timed(lambda: IGPTreeClassifier(random_state=0))
-    >>> timed.fit([[0.0], [1.0]], [0, 1]).seconds < 1.0
-    True
-    """
+    """An estimator that is only fitted to see how long it takes."""
 
     seconds: float
 
@@ -99,28 +68,12 @@ class Timed:
         self.build = build
 
     def get_params(self) -> dict[str, Any]:
-        """The estimator and its parameters.
-
-        Returns
-        -------
-        dict
-        """
+        """The estimator and its parameters."""
         estimator = self.build()
         return {"timed": estimator, **estimator.get_params()}
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
-        """Fit the estimator again and again.
-
-        Parameters
-        ----------
-        X, y : array-like
-            The training set.
-
-        Returns
-        -------
-        Timed
-            With ``seconds``.
-        """
+        """Fit the estimator again and again."""
         self.seconds = least_seconds(lambda: self.build().fit(X, y))
         return self
 
@@ -130,28 +83,7 @@ def _seconds_of(cell: Cell) -> Callable[[Any, Partition], Results]:
 
 
 def timed_training(builds: Mapping[str, Build]) -> tuple[Run, ...]:
-    """Fits of 101 members that are only timed.
-
-    Parameters
-    ----------
-    builds : mapping of str to callable
-        What makes each method's estimator from its members, its seed and its threads.
-
-    Returns
-    -------
-    tuple of Run
-        One for each method.
-
-    Examples
-    --------
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.study.reproducing.timed import timed_training
-    >>> def build(members, seed, jobs):
-    ...     return BaggingClassifier(n_estimators=members, random_state=seed, n_jobs=jobs)
-    >>> (run,) = timed_training({"bagging": build})
-    >>> run.name, run.members, run.cells[0].config
-    ('bagging', 101, 'T=101')
-    """
+    """Fits of 101 members that are only timed."""
 
     def timed(build: Build) -> Build:
         return lambda members, seed, jobs: Timed(lambda: build(members, seed, jobs))
@@ -214,24 +146,7 @@ def _ratios(found: Reproduction, reference: str) -> list[Comparison]:
 
 
 def growth_exponent(seconds: Mapping[int, float]) -> float:
-    """The power of the number of members that seconds grow with.
-
-    Parameters
-    ----------
-    seconds : mapping of int to float
-        By number of members; two or more.
-
-    Returns
-    -------
-    float
-        The slope of the straight line through the logarithms, by least squares.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.timed import growth_exponent
-    >>> round(growth_exponent({50: 0.1, 100: 0.4, 200: 1.6}), 6)
-    2.0
-    """
+    """The power of the number of members that seconds grow with."""
     members, times = np.log(list(seconds.keys())), np.log(list(seconds.values()))
     return float(np.polyfit(members, times, 1)[0])
 
@@ -260,50 +175,17 @@ def _exponents(found: Reproduction) -> list[Comparison]:
 
 
 def compare_training(found: Reproduction) -> list[Comparison]:
-    """Times to train as multiples of those of IGP ensembles, ours beside the published.
-
-    Parameters
-    ----------
-    found : Reproduction
-        Our seconds.
-
-    Returns
-    -------
-    list of Comparison
-        One for each other method.
-    """
+    """Times to train as multiples of those of IGP ensembles, ours beside the published."""
     return _ratios(found, _FASTEST)
 
 
 def compare_ordering(found: Reproduction) -> list[Comparison]:
-    """Times to order as multiples of those of orientation, and how fast times grow.
-
-    Parameters
-    ----------
-    found : Reproduction
-        Our seconds.
-
-    Returns
-    -------
-    list of Comparison
-        A ratio for each number of members, and an exponent for each rule.
-    """
+    """Times to order as multiples of those of orientation, and how fast times grow."""
     return [*_ratios(found, _QUICK_RULE), *_exponents(found)]
 
 
 def seconds_beside(found: Reproduction) -> str:
-    """Seconds as they were measured, ours beside the published, and how many times less.
-
-    Parameters
-    ----------
-    found : Reproduction
-        Our seconds.
-
-    Returns
-    -------
-    str
-        A line for each method and number of members.
-    """
+    """Seconds as they were measured, ours beside the published, and how many times less."""
     lines = [["method", "T", "seconds", "published", "times less"]]
     for cell in found.cells:
         values: Sequence[float] = list(found.values(cell).values())

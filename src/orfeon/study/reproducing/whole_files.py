@@ -26,62 +26,20 @@ _EQUAL = Within(0, "Sizes and numbers of errors agree when they are equal.")
 
 
 def equal(cell: PublishedCell) -> Rule:
-    """The rule of exact figures.
-
-    Parameters
-    ----------
-    cell : PublishedCell
-        Any cell.
-
-    Returns
-    -------
-    Rule
-        Only what is equal agrees.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing import published_cells
-    >>> from orfeon.study.reproducing.whole_files import equal
-    >>> equal(published_cells("j48")[0]).sentence
-    'Sizes and numbers of errors agree when they are equal.'
-    """
+    """The rule of exact figures."""
     return _EQUAL
 
 
 @dataclass
 class WholeFile:
-    """A problem whose file is the training set, and the test set too.
-
-    Parameters
-    ----------
-    name : str
-        Name of the problem and of its file.
-    folder : path, optional
-        Folder of the files, by default that of the environment variable ``ORFEON_DATA``.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.whole_files import WholeFile
-    >>> WholeFile("wine").describe(0)
-    'whole'
-    """
+    """A problem whose file is the training set, and the test set too."""
 
     name: str
     folder: str | os.PathLike[str] | None = None
     _data: DataSet | None = field(init=False, repr=False, default=None)
 
     def describe(self, split: int) -> str:
-        """Name a split; there is only one.
-
-        Parameters
-        ----------
-        split : int
-            Its number.
-
-        Returns
-        -------
-        str
-        """
+        """Name a split; there is only one."""
         return "whole"
 
     def is_available(self) -> bool:
@@ -102,18 +60,7 @@ class WholeFile:
         return {"from": f"{self.name}.csv", "whole": True}
 
     def draw(self, split: int) -> Partition:
-        """The file, twice.
-
-        Parameters
-        ----------
-        split : int
-            Its number; all are alike.
-
-        Returns
-        -------
-        Partition
-            Training and test sets are the same.
-        """
+        """The file, twice."""
         self.load()
         assert self._data is not None
         X, y = self._data
@@ -121,32 +68,12 @@ class WholeFile:
 
 
 class WholeFiles:
-    """The design of tables of exact figures.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.whole_files import WholeFiles
-    >>> WholeFiles().problem("j48", "wine").settings()
-    {'from': 'wine.csv', 'whole': True}
-    """
+    """The design of tables of exact figures."""
 
     def problem(
         self, table: str, dataset: str, folder: str | os.PathLike[str] | None = None
     ) -> WholeFile:
-        """A data set as a whole.
-
-        Parameters
-        ----------
-        table, dataset : str
-            The table and one of its data sets.
-        folder : path, optional
-            Folder of the files.
-
-        Returns
-        -------
-        WholeFile
-            Nothing is read yet.
-        """
+        """A data set as a whole."""
         return WholeFile(dataset, folder)
 
 

@@ -38,27 +38,7 @@ _SENTENCE = (
 
 @dataclass(frozen=True)
 class PairRecord:
-    """Wins, draws and losses of a method against another, ours beside the published.
-
-    Parameters
-    ----------
-    method, rival : str
-        The two, with their settings.
-    ours, published : WinRecord
-        The records of the first.
-    changed : tuple of str
-        Data sets on which another side wins than in print, or none does.
-    clearly_changed : tuple of str
-        Those of them on which the differences do not agree.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.published_tests import WinRecord
-    >>> from orfeon.study.reproducing.win_table import PairRecord
-    >>> pair = PairRecord("c45", "bagging", WinRecord(2, 0, 13), WinRecord(1, 0, 14), ("wine",), ())
-    >>> pair.agrees
-    True
-    """
+    """Wins, draws and losses of a method against another, ours beside the published."""
 
     method: str
     rival: str
@@ -73,12 +53,7 @@ class PairRecord:
         return not self.clearly_changed
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain JSON.
-
-        Returns
-        -------
-        dict
-        """
+        """All of it as plain JSON."""
         published = {f"published_{name}": n for name, n in self.published._asdict().items()}
         return {
             "method": self.method, "versus": self.rival, **self.ours._asdict(), **published,
@@ -88,46 +63,12 @@ class PairRecord:
 
 
 def name_of(cell: PublishedCell) -> str:
-    """A method with its settings.
-
-    Parameters
-    ----------
-    cell : PublishedCell
-        One of its cells.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing import published_cells
-    >>> from orfeon.study.reproducing.win_table import name_of
-    >>> name_of(published_cells("martinez-4.2")[1])
-    'class_switching p_hat=4/5'
-    """
+    """A method with its settings."""
     return " ".join(part for part in (cell.method, config_text(cell.config)) if part)
 
 
 def count_wins(errors: Mapping[str, float], rivals: Mapping[str, float]) -> WinRecord:
-    """The record of a method against a rival.
-
-    Parameters
-    ----------
-    errors, rivals : mapping of str to float
-        Errors of the two, by data set, to a tenth of a point.
-
-    Returns
-    -------
-    WinRecord
-        Over the data sets of the first.
-
-    Examples
-    --------
-    >>> from orfeon.study.reproducing.win_table import count_wins
-    >>> print(count_wins({"wine": 2.0, "heart": 20.1}, {"wine": 2.04, "heart": 19.0}))
-    0/1/1
-    """
+    """The record of a method against a rival."""
     sides = [_side(errors[name], rivals[name]) for name in errors]
     return WinRecord(sides.count(1), sides.count(0), sides.count(-1))
 
@@ -138,19 +79,7 @@ def _side(error: float, rival: float) -> int:
 
 
 def pair_records(found: Reproduction) -> list[PairRecord]:
-    """The records of all pairs of methods that were run.
-
-    Parameters
-    ----------
-    found : Reproduction
-        Our errors.
-
-    Returns
-    -------
-    list of PairRecord
-        Each pair once, over the data sets on which both were run; the published records are
-        counted over the same ones.
-    """
+    """The records of all pairs of methods that were run."""
     by_method: dict[str, dict[str, PublishedCell]] = {}
     for cell in found.cells:
         if found.values(cell):
@@ -202,18 +131,7 @@ def _differences_agree(found: Reproduction, cell: PublishedCell, rival: Publishe
 
 
 def report_records(found: Reproduction) -> Report:
-    """Report the records of all pairs.
-
-    Parameters
-    ----------
-    found : Reproduction
-        Our errors.
-
-    Returns
-    -------
-    Report
-        A line for each pair.
-    """
+    """Report the records of all pairs."""
     pairs = pair_records(found)
     lines = [["method", "versus", "ours", "published", "changed", ""]]
     lines += [

@@ -14,31 +14,7 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 def numbers(name: str, values: Any, n_dimensions: int) -> Floats:
-    """Read finite numbers.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for the errors.
-    values : array-like
-        What was given.
-    n_dimensions : int
-        How many dimensions it has.
-
-    Returns
-    -------
-    ndarray of float
-        The numbers.
-
-    Examples
-    --------
-    >>> import math
-    >>> from orfeon.study.statistics._reading import numbers
-    >>> numbers("first", [0.5, math.nan], 1)
-    Traceback (most recent call last):
-    ...
-    ValueError: first must hold finite numbers, got nan at place 1 (counted from 0).
-    """
+    """Read finite numbers."""
     try:
         read = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -56,28 +32,7 @@ def numbers(name: str, values: Any, n_dimensions: int) -> Floats:
 
 
 def pairs(first: Any, second: Any, at_least: int) -> tuple[Floats, Floats]:
-    """Read the scores of two methods on the same splits or data sets.
-
-    Parameters
-    ----------
-    first, second : array-like of shape (n,)
-        What was given.
-    at_least : int
-        Pairs that are needed.
-
-    Returns
-    -------
-    tuple of (ndarray, ndarray)
-        The scores.
-
-    Examples
-    --------
-    >>> from orfeon.study.statistics._reading import pairs
-    >>> pairs([0.5, 0.6], [0.5], 2)
-    Traceback (most recent call last):
-    ...
-    ValueError: first and second must be as long, got 2 and 1.
-    """
+    """Read the scores of two methods on the same splits or data sets."""
     one, other = numbers("first", first, 1), numbers("second", second, 1)
     if len(one) != len(other):
         raise ValueError(f"first and second must be as long, got {len(one)} and {len(other)}.")
@@ -89,31 +44,7 @@ def pairs(first: Any, second: Any, at_least: int) -> tuple[Floats, Floats]:
 def table(
     scores: Any, names: Sequence[str] | None, decimals: int | None, at_least: int = 1
 ) -> tuple[Floats, tuple[str, ...]]:
-    """Read a table of scores, one line a data set and one column a method.
-
-    Parameters
-    ----------
-    scores : array-like or data frame of shape (n_datasets, n_methods)
-        What was given.
-    names : sequence of str or None
-        Names of the methods; by default those of the columns of a data frame, or their numbers.
-    decimals : int or None
-        To how many decimals scores are rounded, so that those printed alike are tied.
-    at_least : int, default=1
-        Data sets that are needed.
-
-    Returns
-    -------
-    tuple of (ndarray of shape (n_datasets, n_methods), tuple of str)
-        Scores and names.
-
-    Examples
-    --------
-    >>> from orfeon.study.statistics._reading import table
-    >>> table([[0.91, 0.88], [0.75, 0.7512]], ["bagging", "boosting"], 2)
-    (array([[0.91, 0.88],
-           [0.75, 0.75]]), ('bagging', 'boosting'))
-    """
+    """Read a table of scores, one line a data set and one column a method."""
     columns = getattr(scores, "columns", None)
     read = _finite_table(scores, names if columns is None or names is not None else list(columns))
     n_datasets, n_methods = read.shape
@@ -145,28 +76,7 @@ def _finite_table(scores: Any, names: Sequence[Any] | None) -> Floats:
 
 
 def method_names(names: Sequence[Any], n_methods: int) -> tuple[str, ...]:
-    """Check the names of methods.
-
-    Parameters
-    ----------
-    names : sequence
-        The names.
-    n_methods : int
-        How many there must be.
-
-    Returns
-    -------
-    tuple of str
-        The names.
-
-    Examples
-    --------
-    >>> from orfeon.study.statistics._reading import method_names
-    >>> method_names(["bagging", "bagging"], 2)
-    Traceback (most recent call last):
-    ...
-    ValueError: names must differ, got 'bagging' twice.
-    """
+    """Check the names of methods."""
     read = tuple(str(name) for name in names)
     if len(read) != n_methods:
         raise ValueError(f"names must hold one for each of {n_methods} methods, got {len(read)}.")
@@ -177,41 +87,13 @@ def method_names(names: Sequence[Any], n_methods: int) -> tuple[str, ...]:
 
 
 def check_level(alpha: float) -> None:
-    """Refuse what is no level of significance.
-
-    Parameters
-    ----------
-    alpha : float
-        What was given.
-
-    Examples
-    --------
-    >>> from orfeon.study.statistics._reading import check_level
-    >>> check_level(5)
-    Traceback (most recent call last):
-    ...
-    ValueError: alpha=5 is not allowed: it is between 0 and 1, such as 0.05.
-    """
+    """Refuse what is no level of significance."""
     if not 0.0 < alpha < 1.0:
         raise ValueError(f"alpha={alpha} is not allowed: it is between 0 and 1, such as 0.05.")
 
 
 def check_alternative(alternative: str) -> None:
-    """Refuse what is no alternative hypothesis.
-
-    Parameters
-    ----------
-    alternative : str
-        What was given.
-
-    Examples
-    --------
-    >>> from orfeon.study.statistics._reading import check_alternative
-    >>> check_alternative("more")
-    Traceback (most recent call last):
-    ...
-    ValueError: alternative='more' is not allowed; use "two-sided", "less" or "greater".
-    """
+    """Refuse what is no alternative hypothesis."""
     if alternative not in ALTERNATIVES:
         raise ValueError(
             f'alternative={alternative!r} is not allowed; use "two-sided", "less" or "greater".'

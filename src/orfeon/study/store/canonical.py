@@ -14,29 +14,7 @@ from orfeon.study.store.errors import StoreError
 
 
 def canonical(value: object, name: str, *, allow_non_finite: bool = False) -> str:
-    """The JSON text of a value: sorted keys, no spaces, no NaN.
-
-    Parameters
-    ----------
-    value : object
-        Dictionaries with text keys, lists, tuples, text, numbers, booleans and None; NumPy's
-        numbers and arrays.
-    name : str
-        What the value is called in errors.
-    allow_non_finite : bool, default=False
-        Whether NaN and infinities become null; else they are refused, since two different
-        values would become the same text.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from orfeon.study.store.canonical import canonical
-    >>> canonical({"b": (1, 2.0), "a": None}, "configuration")
-    '{"a":null,"b":[1,2.0]}'
-    """
+    """The JSON text of a value: sorted keys, no spaces, no NaN."""
     try:
         plain = _plain(value, name, allow_non_finite)
         text = json.dumps(plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -50,71 +28,18 @@ def canonical(value: object, name: str, *, allow_non_finite: bool = False) -> st
 
 
 def checksum(*texts: str) -> str:
-    """A short checksum of texts, to tell damage from data.
-
-    Parameters
-    ----------
-    *texts : str
-        Texts that hold no NUL.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits.
-
-    Examples
-    --------
-    >>> from orfeon.study.store.canonical import checksum
-    >>> checksum("a", "b") == checksum("a", "b"), checksum("ab") == checksum("a", "b")
-    (True, False)
-    """
+    """A short checksum of texts, to tell damage from data."""
     return hashlib.blake2b("\0".join(texts).encode(), digest_size=16).hexdigest()
 
 
 def is_whole(expected: object, *texts: object) -> bool:
-    """Whether texts that were read are those that were written.
-
-    Parameters
-    ----------
-    expected : object
-        The checksum that was read.
-    *texts : object
-        What was read; in a damaged file it may be anything.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> from orfeon.study.store.canonical import checksum, is_whole
-    >>> is_whole(checksum("a", "b"), "a", "b"), is_whole(checksum("a", "b"), "a", None)
-    (True, False)
-    """
+    """Whether texts that were read are those that were written."""
     found = [text for text in texts if isinstance(text, str)]
     return len(found) == len(texts) and checksum(*found) == expected
 
 
 def differences(before: object, now: object, name: str = "") -> Iterator[str]:
-    """What differs between two values read from JSON, a sentence each.
-
-    Parameters
-    ----------
-    before, now : object
-        The values.
-    name : str, default=""
-        The dotted name of the values.
-
-    Yields
-    ------
-    str
-
-    Examples
-    --------
-    >>> from orfeon.study.store.canonical import differences
-    >>> list(differences({"cv": {"folds": 10}}, {"cv": {"folds": 5, "seed": 1}}))
-    ['cv.folds was 10, now 5', 'cv.seed is new (1)']
-    """
+    """What differs between two values read from JSON, a sentence each."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in sorted(before.keys() | now.keys()):
             dotted = f"{name}.{key}" if name else key

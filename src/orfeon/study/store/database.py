@@ -22,36 +22,7 @@ _TROUBLES = (SQLAlchemyError, UnicodeDecodeError)
 
 
 class Database:
-    """One connection to a database, for any number of threads.
-
-    Parameters
-    ----------
-    engine : Engine
-        Where the connection comes from; every statement is its own transaction.
-    place : str
-        Which store, as it is called in errors.
-    read_only : bool, default=False
-        Whether nothing may be written.
-    check : callable, optional
-        Called before every use; raises a StoreError when the store has gone.
-    on_close : callable, optional
-        Called when the connection is closed.
-
-    Attributes
-    ----------
-    dialect : str
-        "sqlite" or "postgresql".
-
-    Examples
-    --------
-    >>> from sqlalchemy import create_engine, text
-    >>> from orfeon.study.store.database import Database
-    >>> engine = create_engine("sqlite://", isolation_level="AUTOCOMMIT")
-    >>> database = Database(engine, "here")
-    >>> database.run(lambda connection: connection.execute(text("select 6 * 7")).scalar())
-    42
-    >>> database.close()
-    """
+    """One connection to a database, for any number of threads."""
 
     def __init__(
         self,
@@ -78,21 +49,7 @@ class Database:
         )
 
     def run(self, work: Callable[[Connection], Answer], *, writes: bool = False) -> Answer:
-        """Do some work with the connection, one thread at a time.
-
-        Parameters
-        ----------
-        work : callable
-            Takes the connection. If the server has hung up it is called a second time, so it
-            must bear that.
-        writes : bool, default=False
-            Whether it writes, which a store opened for reading refuses.
-
-        Returns
-        -------
-        object
-            What the work returns.
-        """
+        """Do some work with the connection, one thread at a time."""
         with self._lock:
             self._check_usable(writes)
             try:
@@ -138,23 +95,7 @@ class Database:
 
 @contextlib.contextmanager
 def transaction(connection: Connection) -> Iterator[None]:
-    """Statements that are all done, or none.
-
-    Parameters
-    ----------
-    connection : Connection
-        One whose statements are transactions of their own otherwise.
-
-    Examples
-    --------
-    >>> from sqlalchemy import NullPool, create_engine, text
-    >>> from orfeon.study.store.database import transaction
-    >>> engine = create_engine("sqlite://", poolclass=NullPool, isolation_level="AUTOCOMMIT")
-    >>> with engine.connect() as connection:
-    ...     with transaction(connection):
-    ...         connection.execute(text("select 6 * 7")).scalar()
-    42
-    """
+    """Statements that are all done, or none."""
     # SQLite: a reader that turns writer later could find that another was faster, and fail.
     is_sqlite = connection.dialect.name == "sqlite"
     try:

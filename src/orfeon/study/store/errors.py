@@ -45,25 +45,7 @@ class StoreError(UserError):
 
 
 def store_error(error: BaseException, place: str) -> StoreError:
-    """The StoreError that tells of an error of the database's driver.
-
-    Parameters
-    ----------
-    error : BaseException
-        Of SQLAlchemy, of a driver, or of the operating system.
-    place : str
-        Which store, as the user named it, without a password.
-
-    Returns
-    -------
-    StoreError
-
-    Examples
-    --------
-    >>> from orfeon.study.store.errors import store_error
-    >>> print(store_error(OSError(28, "No space left on device"), "results.db"))
-    The store results.db: No space left on device.
-    """
+    """The StoreError that tells of an error of the database's driver."""
     cause: BaseException | None = error.orig if isinstance(error, DBAPIError) else error
     return StoreError(f"The store {place}: {_reason(cause or error)}.")
 

@@ -20,33 +20,7 @@ _GROUPS = ("configuration", "result", "timings", "versions")
 
 
 def write_runs(path: Path, runs: Sequence[tuple[str, Sequence[RunRow]]]) -> int:
-    """Write runs to a file, a line each; the file appears whole or not at all.
-
-    Parameters
-    ----------
-    path : Path
-        A .csv or .parquet file.
-    runs : sequence of (str, sequence of RunRow)
-        Names of studies and their runs.
-
-    Returns
-    -------
-    int
-        Number of lines.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from orfeon.study.store.export import write_runs
-    >>> from orfeon.study.store import RunRow
-    >>> row = RunRow("a", {"depth": 3}, 0, {"error": 0.25}, 1.5)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "runs.csv"
-    ...     number = write_runs(path, [("iris", [row])])
-    ...     print(path.read_text().strip())
-    study,key,seed,seconds,finished,host,configuration.depth,result.error
-    iris,a,0,1.5,,,3,0.25
-    """
+    """Write runs to a file, a line each; the file appears whole or not at all."""
     if path.suffix not in (".csv", ".parquet"):
         raise StoreError(f"Runs are exported to .csv or .parquet files; got {str(path)!r}.")
     frame = runs_frame((name, row) for name, rows in runs for row in rows)
@@ -68,27 +42,7 @@ def write_runs(path: Path, runs: Sequence[tuple[str, Sequence[RunRow]]]) -> int:
 
 
 def runs_frame(runs: Iterable[tuple[str, RunRow]]) -> pd.DataFrame:
-    """Runs as a table with dotted names.
-
-    Parameters
-    ----------
-    runs : iterable of (str, RunRow)
-        Names of studies and their runs.
-
-    Returns
-    -------
-    DataFrame
-        Lists, and columns that mix text with numbers, are JSON text.
-
-    Examples
-    --------
-    >>> from orfeon.study.store.export import runs_frame
-    >>> from orfeon.study.store import RunRow
-    >>> row = RunRow("a", {"tree": {"depth": 3}}, 0, {"curve": [1, 2]}, 1.5)
-    >>> frame = runs_frame([("iris", row)])
-    >>> frame[["configuration.tree.depth", "result.curve"]].values.tolist()
-    [[3, '[1,2]']]
-    """
+    """Runs as a table with dotted names."""
     import pandas as pd
 
     lines = [_line(name, row) for name, row in runs]

@@ -15,33 +15,7 @@ PATIENCE = 10
 
 
 def open_server(url: URL, *, read_only: bool = False) -> Database:
-    """Open a store in a PostgreSQL database; its tables are made if needed.
-
-    Parameters
-    ----------
-    url : URL
-        The address of the database.
-    read_only : bool, default=False
-        Whether nothing may be written; the tables must then be there.
-
-    Returns
-    -------
-    Database
-
-    Raises
-    ------
-    StoreError
-        If the driver is missing, or the server does not let us in.
-
-    Examples
-    --------
-    >>> from sqlalchemy import make_url
-    >>> from orfeon.study.store.server import open_server
-    >>> open_server(make_url("postgresql://127.0.0.1:1/none"))
-    Traceback (most recent call last):
-    ...
-    orfeon.study.store.errors.StoreError: The store postgresql://127.0.0.1:1/none: ...
-    """
+    """Open a store in a PostgreSQL database; its tables are made if needed."""
     place = url.render_as_string(hide_password=True)
     try:
         import psycopg  # noqa: F401

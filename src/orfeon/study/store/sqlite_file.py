@@ -28,18 +28,7 @@ _APPLICATION_ID_AT = slice(68, 72)
 
 
 def open_memory() -> Database:
-    """A store that is kept in memory, to try things out.
-
-    Returns
-    -------
-    Database
-
-    Examples
-    --------
-    >>> from orfeon.study.store.sqlite_file import open_memory
-    >>> open_memory().place
-    ':memory:'
-    """
+    """A store that is kept in memory, to try things out."""
     address = f"file:orfeon-{uuid.uuid4()}?mode=memory&cache=shared"
     # What is in memory lives as long as somebody is connected, also when Ctrl-C breaks the
     # connection of the store.
@@ -50,35 +39,7 @@ def open_memory() -> Database:
 
 
 def open_file(path: Path, *, read_only: bool = False) -> Database:
-    """Open a store, or make it.
-
-    Parameters
-    ----------
-    path : Path
-        The file; its folder is made if needed.
-    read_only : bool, default=False
-        Whether nothing may be written; the file must exist, but may be on a medium that
-        cannot be written to.
-
-    Returns
-    -------
-    Database
-
-    Raises
-    ------
-    StoreError
-        If that cannot be; the file is then left as it is.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from orfeon.study.store.sqlite_file import open_file
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     database = open_file(pathlib.Path(folder) / "new" / "results.db")
-    ...     database.close()
-    ...     [path.name for path in pathlib.Path(folder).rglob("*.db")]
-    ['results.db']
-    """
+    """Open a store, or make it."""
     path = path.absolute()
     place = str(path)
     try:

@@ -214,23 +214,7 @@ class Study:
 
 
 def check_name(name: object, what: str) -> None:
-    """Refuse a name that a database cannot hold or index.
-
-    Parameters
-    ----------
-    name : object
-        The name.
-    what : str
-        What it is the name of, for the error.
-
-    Examples
-    --------
-    >>> from orfeon.study.store.study import check_name
-    >>> check_name("", "name of a study")
-    Traceback (most recent call last):
-    ...
-    orfeon.study.store.errors.StoreError: The name of a study must be text of 1 to 255 ...
-    """
+    """Refuse a name that a database cannot hold or index."""
     if not isinstance(name, str) or not 1 <= len(name) <= MAX_NAME or not _is_storable(name):
         raise StoreError(
             f"The {what} must be text of 1 to {MAX_NAME} characters; got {_shown(name)}."

@@ -12,52 +12,19 @@ _PACKAGES = ("orfeon", "numpy", "scipy", "scikit-learn", "numba")
 
 
 def now() -> str:
-    """The time, in UTC, as ISO 8601 writes it.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from orfeon.study.store.surroundings import now
-    >>> now()
-    '20...-...T...:...+00:00'
-    """
+    """The time, in UTC, as ISO 8601 writes it."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
 
 
 @functools.cache
 def host() -> str:
-    """The name of this machine.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from orfeon.study.store.surroundings import host
-    >>> len(host()) > 0
-    True
-    """
+    """The name of this machine."""
     return platform.node() or "unknown"
 
 
 @functools.cache
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that figures can depend on.
-
-    Returns
-    -------
-    dict of str to str
-
-    Examples
-    --------
-    >>> from orfeon.study.store.surroundings import versions
-    >>> sorted(versions())
-    ['numba', 'numpy', 'orfeon', 'python', 'scikit-learn', 'scipy']
-    """
+    """Versions of Python and of the packages that figures can depend on."""
     found = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:

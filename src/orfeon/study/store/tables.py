@@ -84,59 +84,14 @@ notes = Table(
 
 
 def insert_once(table: Table, dialect: str) -> Any:
-    """The statement that inserts a row unless one with its key is there.
-
-    Parameters
-    ----------
-    table : Table
-        Where to.
-    dialect : {"sqlite", "postgresql"}
-        Which database.
-
-    Returns
-    -------
-    Insert
-
-    Examples
-    --------
-    >>> from orfeon.study.store.tables import insert_once, notes
-    >>> str(insert_once(notes, "postgresql")).endswith("ON CONFLICT DO NOTHING")
-    True
-    """
+    """The statement that inserts a row unless one with its key is there."""
     statement: Any = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
     # Whether a row was new is asked, its number is not.
     return statement.on_conflict_do_nothing().inline().execution_options(preserve_rowcount=True)
 
 
 def has_tables(connection: Connection, place: str) -> bool:
-    """Whether the tables are there, as this release knows them.
-
-    Parameters
-    ----------
-    connection : Connection
-        To the database.
-    place : str
-        Which store, for errors.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    StoreError
-        If a later release has made them, or if there are other tables with their names.
-
-    Examples
-    --------
-    >>> from sqlalchemy import NullPool, create_engine
-    >>> from orfeon.study.store.tables import has_tables, make_tables
-    >>> with create_engine("sqlite://", poolclass=NullPool).connect() as connection:
-    ...     before = has_tables(connection, "here")
-    ...     make_tables(connection)
-    ...     before, has_tables(connection, "here")
-    (False, True)
-    """
+    """Whether the tables are there, as this release knows them."""
     names = set(inspect(connection).get_table_names())
     if about.name not in names:
         taken = sorted(names & set(_METADATA.tables))
@@ -157,21 +112,6 @@ def has_tables(connection: Connection, place: str) -> bool:
 
 
 def make_tables(connection: Connection) -> None:
-    """Make the tables in a database that has none of them.
-
-    Parameters
-    ----------
-    connection : Connection
-        To the database, inside a transaction.
-
-    Examples
-    --------
-    >>> from sqlalchemy import NullPool, create_engine, inspect
-    >>> from orfeon.study.store.tables import make_tables
-    >>> with create_engine("sqlite://", poolclass=NullPool).connect() as connection:
-    ...     make_tables(connection)
-    ...     inspect(connection).get_table_names()
-    ['notes', 'orfeon_store', 'runs', 'studies']
-    """
+    """Make the tables in a database that has none of them."""
     _METADATA.create_all(connection, checkfirst=False)
     connection.execute(insert(about).values(schema_version=SCHEMA_VERSION))

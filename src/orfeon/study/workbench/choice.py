@@ -36,23 +36,7 @@ BASELINE = "baseline"
 
 @dataclass(frozen=True)
 class Evidence:
-    """The runs of a study, of its complete outer folds.
-
-    Parameters
-    ----------
-    plan : Plan
-        What was compared.
-    units : tuple of int
-        The outer folds that are complete, in order.
-    outer : dict of (int, str) to dict
-        Results of the outer fits, by fold and method.
-    inner : dict of (int, str) to list of dict
-        Results of the inner fits.
-    timings : dict of (int, str) to dict
-        Times of the parts of the outer fits.
-    n_classes : int, default=0
-        Number of classes; 0 for regression.
-    """
+    """The runs of a study, of its complete outer folds."""
 
     plan: Plan
     units: tuple[int, ...]
@@ -65,24 +49,7 @@ class Evidence:
     def of(
         cls, plan: Plan, rows: Sequence[Any], n_classes: int = 0, most: int | None = None
     ) -> Evidence:
-        """Sort the rows of a store.
-
-        Parameters
-        ----------
-        plan : Plan
-            What was compared.
-        rows : sequence of RunRow
-            The runs; those of folds that are not complete are left out.
-        n_classes : int, default=0
-            Number of classes.
-        most : int, optional
-            Outer folds that count, from the first on: another process may add more.
-
-        Returns
-        -------
-        Evidence
-            What can be judged.
-        """
+        """Sort the rows of a store."""
         outer, timings = {}, {}
         inner: dict[tuple[int, str], dict[int, dict[str, Any]]] = {}
         for row in rows:
@@ -112,75 +79,23 @@ class Evidence:
         )
 
     def outer_scores(self, name: str, metric: str) -> Floats:
-        """A measure of a candidate on each outer fold.
-
-        Parameters
-        ----------
-        name : str
-            Name of the candidate.
-        metric : str
-            The measure.
-
-        Returns
-        -------
-        ndarray
-            NaN where its fit failed.
-        """
+        """A measure of a candidate on each outer fold."""
         method = method_of(name)
         return np.array(
             [_score(self.outer[unit, method], name, metric) for unit in self.units], dtype=float
         )
 
     def inner_mean(self, unit: int, name: str) -> float:
-        """Mean over the inner folds of an outer one, of the measure that counts.
-
-        Parameters
-        ----------
-        unit : int
-            The outer fold.
-        name : str
-            Name of the candidate.
-
-        Returns
-        -------
-        float
-            NaN if one of the fits failed.
-        """
+        """Mean over the inner folds of an outer one, of the measure that counts."""
         found = self.inner[unit, method_of(name)]
         return float(np.mean([_score(result, name, self.plan.metric) for result in found]))
 
     def inner_nodes(self, unit: int, name: str) -> float:
-        """Mean number of nodes over the inner folds of an outer one.
-
-        Parameters
-        ----------
-        unit : int
-            The outer fold.
-        name : str
-            Name of the candidate.
-
-        Returns
-        -------
-        float
-            NaN where there are none.
-        """
+        """Mean number of nodes over the inner folds of an outer one."""
         return _mean_size(self.inner[unit, method_of(name)], name, "nodes")
 
     def size(self, name: str, what: str) -> float:
-        """Mean number of members or nodes of a candidate, over the outer folds.
-
-        Parameters
-        ----------
-        name : str
-            Name of the candidate.
-        what : {"members", "nodes"}
-            What is counted.
-
-        Returns
-        -------
-        float
-            NaN where there are none.
-        """
+        """Mean number of members or nodes of a candidate, over the outer folds."""
         method = method_of(name)
         return _mean_size([self.outer[unit, method] for unit in self.units], name, what)
 
@@ -218,48 +133,12 @@ class Evidence:
 
 
 def method_of(candidate: str) -> str:
-    """The method of a candidate.
-
-    Parameters
-    ----------
-    candidate : str
-        Its name.
-
-    Returns
-    -------
-    str
-        Name of the method.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.choice import method_of
-    >>> method_of("bagging@0.2")
-    'bagging'
-    """
+    """The method of a candidate."""
     return candidate.partition("@")[0]
 
 
 def best_of(scores: Mapping[str, float], nodes: Mapping[str, float]) -> str | None:
-    """The candidate with the lowest score; of equal ones, the smallest model.
-
-    Parameters
-    ----------
-    scores : mapping of str to float
-        By name of the candidate, in a fixed order; NaN is out of the race.
-    nodes : mapping of str to float
-        Sizes.
-
-    Returns
-    -------
-    str or None
-        Its name. The baseline wins only if it is alone; None if nothing could be fitted.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.choice import best_of
-    >>> best_of({"baseline": 0.1, "cart": 0.2, "bagging": 0.2}, {"cart": 9.0, "bagging": 900.0})
-    'cart'
-    """
+    """The candidate with the lowest score; of equal ones, the smallest model."""
     able = {name: score for name, score in scores.items() if not math.isnan(score)}
     if len(able) > 1:
         able.pop(BASELINE, None)
@@ -273,18 +152,7 @@ def best_of(scores: Mapping[str, float], nodes: Mapping[str, float]) -> str | No
 
 
 def honest_choice(evidence: Evidence) -> Honest | None:
-    """What to expect of the study's own choice.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        The runs.
-
-    Returns
-    -------
-    Honest or None
-        None if on some outer fold nothing could be chosen.
-    """
+    """What to expect of the study's own choice."""
     names = evidence.plan.candidates()
     chosen: dict[int, str] = {}
     for unit in evidence.units:
@@ -307,36 +175,7 @@ def honest_choice(evidence: Evidence) -> Honest | None:
 
 
 def interval(scores: Floats, test_ratio: float, n_tested: int | None = None) -> tuple[float, float]:
-    """95% interval of a mean over folds that share training examples (Nadeau and Bengio 2003).
-
-    Parameters
-    ----------
-    scores : ndarray
-        One for each fold.
-    test_ratio : float
-        Test examples for each training example.
-    n_tested : int, optional
-        For errors, the number of examples tested on: the interval is not narrower than the exact
-        one of as many independent answers. Five folds without a mistake prove less than they seem.
-
-    Returns
-    -------
-    tuple of float
-        Lower and upper end, for errors between 0 and 1; NaN with a failed fold. Fewer than four
-        folds have the exact interval of errors, and none of other measures; nor have folds without
-        any spread.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.study.workbench.choice import interval
-    >>> [round(end, 3) for end in interval(np.array([0.2, 0.25, 0.22, 0.21]), 100 / 200)]
-    [0.16, 0.28]
-    >>> [round(end, 3) for end in interval(np.zeros(5), 1 / 4, n_tested=100)]
-    [0.0, 0.036]
-    >>> [round(end, 3) for end in interval(np.array([0.0, 0.0, 0.1, 0.0]), 1 / 3, n_tested=40)]
-    [0.0, 0.147]
-    """
+    """95% interval of a mean over folds that share training examples (Nadeau and Bengio 2003)."""
     from scipy.stats import binomtest
 
     if (
@@ -362,20 +201,7 @@ def _interval(evidence: Evidence, scores: Floats) -> tuple[float, float]:
 
 
 def corrected_test(first: Floats, second: Floats, test_ratio: float) -> PairedTTest:
-    """The corrected resampled t-test, where only the ratio of the parts is known.
-
-    Parameters
-    ----------
-    first, second : ndarray
-        Scores on the same folds.
-    test_ratio : float
-        Test examples for each training example.
-
-    Returns
-    -------
-    PairedTTest
-        Of the first minus the second.
-    """
+    """The corrected resampled t-test, where only the ratio of the parts is known."""
     from orfeon.study.statistics import corrected_resampled_t_test
 
     n_train = 1_000_000  # only the ratio counts
@@ -389,19 +215,7 @@ def _is_constant(values: Floats) -> bool:
 
 
 def rank_candidates(evidence: Evidence) -> tuple[Candidate, ...]:
-    """Every candidate with its figures.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        The runs.
-
-    Returns
-    -------
-    tuple of Candidate
-        Best mean first; those that failed on a fold last. The tests are against the best that is
-        no baseline.
-    """
+    """Every candidate with its figures."""
     from scipy.stats import rankdata
 
     plan = evidence.plan
@@ -447,44 +261,13 @@ def _candidate(evidence: Evidence, name: str, rank: float, best_scores: Floats |
 
 
 def candidate_title(method: str, keep: float | None) -> str:
-    """What a candidate is called in tables.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method.
-    keep : float or None
-        Share of the ordered members; None for the whole.
-
-    Returns
-    -------
-    str
-        In words.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.choice import candidate_title
-    >>> candidate_title("bagging", 0.2)
-    'bagging, ordered, 20%'
-    """
+    """What a candidate is called in tables."""
     title = METHODS[method].title
     return title if keep is None else f"{title}, ordered, {100 * keep:g}%"
 
 
 def mean_curves(evidence: Evidence) -> tuple[FoldCurves, ...]:
-    """Error curves of the methods whose members were ordered, averaged over the outer folds.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        The runs.
-
-    Returns
-    -------
-    tuple of FoldCurves
-        Of methods that never failed. Curves of different length are averaged where all have a
-        value.
-    """
+    """Error curves of the methods whose members were ordered, averaged over the outer folds."""
     found = []
     for name in evidence.plan.methods:
         curves = [evidence.outer[unit, name].get("curves") for unit in evidence.units]

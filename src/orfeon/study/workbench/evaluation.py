@@ -30,25 +30,7 @@ _TIMED_ROWS = 200
 
 
 class RunKey(NamedTuple):
-    """What no two runs of a study share.
-
-    Parameters
-    ----------
-    unit : int
-        Number of the outer fold.
-    inner : int or None
-        Number of the fold inside; None for the outer fit.
-    method : str
-        Name of the method.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.evaluation import RunKey
-    >>> RunKey(3, None, "bagging").text, RunKey(3, 1, "bagging").text
-    ('fold 00003 outer bagging', 'fold 00003 inner 1 bagging')
-    >>> RunKey.read('fold 00003 inner 1 bagging')
-    RunKey(unit=3, inner=1, method='bagging')
-    """
+    """What no two runs of a study share."""
 
     unit: int
     inner: int | None
@@ -67,41 +49,14 @@ class RunKey(NamedTuple):
 
     @staticmethod
     def read(text: str) -> RunKey:
-        """A key from its text.
-
-        Parameters
-        ----------
-        text : str
-            As :attr:`text` writes it.
-
-        Returns
-        -------
-        RunKey
-            The key.
-        """
+        """A key from its text."""
         words = text.split()
         inner = None if words[2] == "outer" else int(words[3])
         return RunKey(int(words[1]), inner, words[-1])
 
 
 class Finished(NamedTuple):
-    """What a run found.
-
-    Parameters
-    ----------
-    key : RunKey
-        Which run.
-    seed : int
-        The seed of the estimator.
-    result : dict
-        Plain data that depends on the key and the plan only.
-    seconds : float
-        Time of all of it.
-    timings : dict of str to float
-        Times of its parts.
-    warnings : tuple of str
-        What was warned of. It is no part of the result: threads hear each other's warnings.
-    """
+    """What a run found."""
 
     key: RunKey
     seed: int
@@ -113,23 +68,7 @@ class Finished(NamedTuple):
 
 @contextmanager
 def findings() -> Iterator[list[str]]:
-    """Hear what fits warn of, without advice on parameters that a study does not take.
-
-    Yields
-    ------
-    list of str
-        Each warning once, in alphabetical order; empty until the end of the block.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from orfeon.study.workbench.evaluation import findings
-    >>> from orfeon.warning import AdvisedWarning
-    >>> with findings() as said:
-    ...     warnings.warn(AdvisedWarning("The tree is deep.", "Give a smaller max_depth."))
-    >>> said
-    ['The tree is deep.']
-    """
+    """Hear what fits warn of, without advice on parameters that a study does not take."""
     said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -140,70 +79,13 @@ def findings() -> Iterator[list[str]]:
 
 
 def candidate_name(method: str, keep: float | None) -> str:
-    """Name of a candidate.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method.
-    keep : float or None
-        Share of the ordered members; None for the whole.
-
-    Returns
-    -------
-    str
-        Such as ``"bagging@0.2"``.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.evaluation import candidate_name
-    >>> candidate_name("bagging", None), candidate_name("bagging", 0.2)
-    ('bagging', 'bagging@0.2')
-    """
+    """Name of a candidate."""
     return method if keep is None else f"{method}@{keep:g}"
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Evaluates runs; it is sent to where they are run.
-
-    Parameters
-    ----------
-    X : table of shape (n_examples, n_attributes)
-        The examples.
-    y : ndarray of shape (n_examples,)
-        Classes as numbers from 0, or targets.
-    task : {"classification", "regression"}
-        What is predicted.
-    n_classes : int
-        Number of classes; 0 for regression.
-    folding : Folding
-        The folds.
-    rule : str
-        By which members are ordered.
-    keep : tuple of float
-        Shares of the ordered members to keep, each a candidate of its own.
-    members : int or None
-        Number of members of every ensemble; None for that of each method.
-    seed : int
-        Fixes everything.
-    n_jobs : int, default=1
-        Threads of one fit.
-
-    Examples
-    --------
-    >>> from orfeon.datasets import make_waveform
-    >>> from orfeon.study.workbench.evaluation import Evaluation, RunKey
-    >>> from orfeon.study.workbench.folding import Folding
-    >>> X, y = make_waveform(150, random_state=0)
-    >>> folding = Folding(y, is_stratified=True, seed=0)
-    >>> evaluation = Evaluation(
-    ...     X, y, "classification", 3, folding, "margin_distance", (0.2,), 50, seed=0
-    ... )
-    >>> found = evaluation(RunKey(0, None, "bagging"))
-    >>> sorted(found.result["scores"]), found.result["sizes"]["bagging@0.2"]["members"]
-    (['bagging', 'bagging@0.2'], 10)
-    """
+    """Evaluates runs; it is sent to where they are run."""
 
     X: Any
     y: npt.NDArray[Any]
@@ -217,35 +99,13 @@ class Evaluation:
     n_jobs: int = 1
 
     def random_state(self, key: RunKey) -> int:
-        """The seed of a run's estimator.
-
-        Parameters
-        ----------
-        key : RunKey
-            The run.
-
-        Returns
-        -------
-        int
-            The same wherever and whenever it is run.
-        """
+        """The seed of a run's estimator."""
         words = [self.seed, key.unit, 0 if key.inner is None else 1 + key.inner]
         words.append(zlib.crc32(key.method.encode()))
         return int(np.random.SeedSequence(words).generate_state(1)[0] >> 1)
 
     def __call__(self, key: RunKey) -> Finished:
-        """Fit and measure.
-
-        Parameters
-        ----------
-        key : RunKey
-            The run.
-
-        Returns
-        -------
-        Finished
-            What it found; a method that fails is a finding too.
-        """
+        """Fit and measure."""
         start = time.perf_counter()
         outer, inner = self.folding.both(key.unit)
         split = outer if key.inner is None else inner[key.inner]
@@ -345,62 +205,19 @@ def _prediction_time(model: Any, X: Any) -> float:
 
 
 def take_rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
-    """Some rows of an array or a data frame.
-
-    Parameters
-    ----------
-    X : ndarray or DataFrame
-        The table.
-    rows : ndarray of int
-        Their positions.
-
-    Returns
-    -------
-    ndarray or DataFrame
-        A copy.
-    """
+    """Some rows of an array or a data frame."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def order_members(model: Any, X: Any, y: npt.NDArray[Any], rule: str) -> Any:
-    """Order the members of a fitted ensemble by its training set.
-
-    Parameters
-    ----------
-    model : fitted ensemble
-        Classifier or regressor.
-    X, y : data
-        Its training set.
-    rule : str
-        The rule.
-
-    Returns
-    -------
-    orfeon.ordering.Order
-        The order.
-    """
+    """Order the members of a fitted ensemble by its training set."""
     from orfeon.ordering import order
 
     return order(model, X, y, rule=rule)
 
 
 def first_members(model: Any, found: Any, keep: float) -> Any:
-    """The ensemble of the first members of an order.
-
-    Parameters
-    ----------
-    model : fitted ensemble
-        The whole.
-    found : orfeon.ordering.Order
-        The order of its members.
-    keep : float
-        Share of the members.
-
-    Returns
-    -------
-    fitted ensemble
-        Of the same kind.
-    """
+    """The ensemble of the first members of an order."""
     from orfeon.adapters import adapt
 
     return adapt(model).subset(found.members(keep))
@@ -433,25 +250,7 @@ def _rounded(curve: npt.NDArray[np.float64]) -> list[float]:
 
 
 def model_size(model: Any) -> dict[str, int | None]:
-    """Number of members and of nodes.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        Of orfeon, or any other.
-
-    Returns
-    -------
-    dict
-        ``"members"``, and ``"nodes"``: those of all trees, None where there are none.
-
-    Examples
-    --------
-    >>> from orfeon import BaggingClassifier
-    >>> from orfeon.study.workbench.evaluation import model_size
-    >>> model_size(BaggingClassifier(n_estimators=7, random_state=0).fit([[0], [1]], [0, 1]))
-    {'members': 7, 'nodes': ...}
-    """
+    """Number of members and of nodes."""
     forests = _forests(model, depth=6)
     nodes = sum(int(forest.n_nodes.sum()) for forest in forests)
     try:

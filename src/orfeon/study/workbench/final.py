@@ -28,26 +28,7 @@ _FINAL = 2**32 - 1
 def fit_candidate(
     plan: Plan, name: str, X: Any, y: npt.NDArray[Any], seed: int, n_jobs: int | None
 ) -> Any:
-    """Train a candidate, and prune it if it is a pruned one.
-
-    Parameters
-    ----------
-    plan : Plan
-        What was compared.
-    name : str
-        Name of the candidate.
-    X, y : data
-        The training set, classes with their names.
-    seed : int
-        Fixes the model.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    fitted estimator
-        The model.
-    """
+    """Train a candidate, and prune it if it is a pruned one."""
     model = METHODS[method_of(name)].build(plan.task, seed, n_jobs, plan.members).fit(X, y)
     if "@" not in name:
         return model
@@ -57,46 +38,14 @@ def fit_candidate(
 def final_model(
     plan: Plan, name: str, X: Any, y: npt.NDArray[Any], n_jobs: int | None = None
 ) -> Any:
-    """The chosen candidate, trained on all examples.
-
-    Parameters
-    ----------
-    plan : Plan
-        What was compared.
-    name : str
-        Name of the candidate.
-    X, y : data
-        All examples.
-    n_jobs : int, optional
-        Threads.
-
-    Returns
-    -------
-    fitted estimator
-        The model.
-    """
+    """The chosen candidate, trained on all examples."""
     words = [plan.seed, _FINAL, zlib.crc32(method_of(name).encode())]
     seed = int(np.random.SeedSequence(words).generate_state(1)[0] >> 1)
     return fit_candidate(plan, name, X, y, seed, n_jobs)
 
 
 def showcase_names(chosen: str, candidates: Sequence[Candidate], most: int = 3) -> list[str]:
-    """Candidates worth a picture: the chosen one, and the best ensembles beside it.
-
-    Parameters
-    ----------
-    chosen : str
-        Name of the chosen candidate.
-    candidates : sequence of Candidate
-        Best first.
-    most : int, default=3
-        How many at most.
-
-    Returns
-    -------
-    list of str
-        The whole of a chosen pruned ensemble comes second; of each method there is one otherwise.
-    """
+    """Candidates worth a picture: the chosen one, and the best ensembles beside it."""
     names = [chosen]
     if "@" in chosen:
         names.append(method_of(chosen))
@@ -118,28 +67,7 @@ def showcase(
     X: Any,
     n_jobs: int | None = None,
 ) -> Showcase:
-    """Train some candidates on the first outer fold again, as its runs did.
-
-    Parameters
-    ----------
-    plan : Plan
-        What was compared.
-    evaluation : Evaluation
-        Knows the folds and the seeds.
-    labels : ndarray
-        Classes with their names, or targets, of the studied examples.
-    names : sequence of str
-        The candidates.
-    X : pandas.DataFrame
-        The studied examples.
-    n_jobs : int, optional
-        Threads.
-
-    Returns
-    -------
-    Showcase
-        Fitted models and the two parts of the fold.
-    """
+    """Train some candidates on the first outer fold again, as its runs did."""
     split = evaluation.folding.outer(0)
     X_train, y_train = take_rows(X, split.train), labels[split.train]
     models = {

@@ -29,36 +29,7 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class Folding:
-    """The outer and inner folds of a study.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_examples,)
-        Classes as numbers, or targets.
-    is_stratified : bool
-        Whether folds keep the shares of the classes.
-    seed : int
-        Fixes them all.
-    kind : {"cv", "splits"}, default="cv"
-        Repeated cross-validation, or random splits.
-    n_folds : int, default=5
-        Folds of a repetition.
-    n_inner_folds : int, default=3
-        Folds of the cross-validation inside.
-    test_share : float, default=1/3
-        Share of the examples in the test part of a random split.
-    groups : ndarray of shape (n_examples,), optional
-        Examples of one group are never on both sides.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.study.workbench.folding import Folding
-    >>> folding = Folding(np.arange(30) % 3, is_stratified=True, seed=0)
-    >>> split = folding.outer(0)
-    >>> len(split.train), len(split.test), [len(inner.test) for inner in folding.inner(0)]
-    (24, 6, [8, 8, 8])
-    """
+    """The outer and inner folds of a study."""
 
     y: npt.NDArray[Any]
     is_stratified: bool
@@ -93,66 +64,22 @@ class Folding:
             ) from error
 
     def repetition(self, unit: int) -> int:
-        """The repetition that an outer fold is in.
-
-        Parameters
-        ----------
-        unit : int
-            Number of the outer fold.
-
-        Returns
-        -------
-        int
-            From 0.
-        """
+        """The repetition that an outer fold is in."""
         return unit // self.n_folds if self.kind == "cv" else unit
 
     def outer(self, unit: int) -> Split:
-        """An outer fold.
-
-        Parameters
-        ----------
-        unit : int
-            Its number, from 0; there is no last one.
-
-        Returns
-        -------
-        Split
-            Rows of the table.
-        """
+        """An outer fold."""
         state = self._state(self.repetition(unit))
         if self.kind == "splits":
             return self._random_split(state)
         return self._folds(np.arange(len(self.y)), self.n_folds, state)[unit % self.n_folds]
 
     def inner(self, unit: int) -> list[Split]:
-        """The folds inside the training part of an outer fold.
-
-        Parameters
-        ----------
-        unit : int
-            Number of the outer fold.
-
-        Returns
-        -------
-        list of Split
-            Rows of the table.
-        """
+        """The folds inside the training part of an outer fold."""
         return self._folds(self.outer(unit).train, self.n_inner_folds, self._state(unit, 1))
 
     def both(self, unit: int) -> tuple[Split, list[Split]]:
-        """An outer fold and its inner ones, kept for the next who asks.
-
-        Parameters
-        ----------
-        unit : int
-            Number of the outer fold.
-
-        Returns
-        -------
-        tuple of Split and list of Split
-            As :meth:`outer` and :meth:`inner` give them.
-        """
+        """An outer fold and its inner ones, kept for the next who asks."""
         known: dict[int, tuple[Split, list[Split]]] = self.__dict__.setdefault("_known", {})
         found = known.get(unit)
         if found is None:

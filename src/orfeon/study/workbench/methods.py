@@ -25,32 +25,7 @@ Build = Callable[[int, int, int | None], Any]
 
 @dataclass(frozen=True)
 class Method:
-    """A method of the workbench.
-
-    Parameters
-    ----------
-    name : str
-        What it is called on the command line.
-    title : str
-        What it is called in tables.
-    idea : str
-        What it does, in a few words.
-    builds : mapping of str to callable
-        Makes the estimator, by task.
-    members : int
-        Number of members by default; 1 for a single model.
-    is_prunable : bool, default=False
-        Whether its members vote or average one by one and each errs on some training examples, so
-        that these tell which members to keep.
-    is_default : bool, default=True
-        Whether a study takes it when no method is named.
-
-    Examples
-    --------
-    >>> from orfeon.study import METHODS
-    >>> METHODS["bagging"].build("classification", seed=0, members=50)
-    BaggingClassifier(n_estimators=50, random_state=0)
-    """
+    """A method of the workbench."""
 
     name: str
     title: str
@@ -68,24 +43,7 @@ class Method:
     def build(
         self, task: Task, seed: int, n_jobs: int | None = None, members: int | None = None
     ) -> Any:
-        """Make the estimator.
-
-        Parameters
-        ----------
-        task : {"classification", "regression"}
-            What is to be predicted.
-        seed : int
-            Fixes everything that is left to chance.
-        n_jobs : int, optional
-            Number of threads.
-        members : int, optional
-            Number of members; by default that of the method. A single model has one.
-
-        Returns
-        -------
-        estimator
-            Not fitted.
-        """
+        """Make the estimator."""
         if task not in self.builds:
             raise UserError(
                 f"The method {self.name} is for {' and '.join(self.tasks)}, not for {task}."
@@ -254,27 +212,7 @@ METHODS = {
 
 
 def chosen_methods(names: Sequence[str] | None, task: Task) -> list[Method]:
-    """The methods of a study.
-
-    Parameters
-    ----------
-    names : sequence of str or None
-        Names of methods; ``"default"`` stands for the usual ones and ``"all"`` for all that can do
-        the task. None is the usual ones.
-    task : {"classification", "regression"}
-        What is to be predicted.
-
-    Returns
-    -------
-    list of Method
-        Each once, in the order of :data:`METHODS`.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.methods import chosen_methods
-    >>> [method.name for method in chosen_methods(["random_forest", "cart"], "regression")]
-    ['cart', 'random_forest']
-    """
+    """The methods of a study."""
     able = [method for method in METHODS.values() if task in method.tasks]
     wanted: set[str] = set()
     for name in ["default"] if names is None else names:

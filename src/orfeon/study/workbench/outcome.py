@@ -16,38 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to a model, and how it did on every outer fold.
-
-    Parameters
-    ----------
-    name : str
-        ``"bagging"``, or ``"bagging@0.2"`` for the first fifth of its ordered members.
-    method : str
-        Name of the method.
-    title : str
-        What it is called in tables, such as ``"bagging, ordered, 20%"``.
-    idea : str
-        What it does, in a few words.
-    keep : float or None
-        Share of the ordered members that is kept; None for the whole.
-    scores : dict of str to ndarray
-        Each measure on each outer fold, in the order of the folds; the measure that the study
-        chooses by is :attr:`StudyOutcome.metric`. NaN where the fit failed.
-    members, nodes : float
-        Mean number of members, and of nodes of all trees (NaN where there are no trees).
-    fit_seconds : float
-        Median time of an outer fit, with ordering for pruned candidates.
-    predict_seconds : float
-        Median time to predict 1000 examples, or NaN.
-    interval : tuple of float
-        95% interval of the mean of the measure that counts: the corrected resampled t interval.
-    rank : float
-        Mean rank over the outer folds; 1 is best.
-    p_versus_best : float or None
-        Corrected resampled t-test against the candidate with the best mean; None for itself.
-    confusion : ndarray of shape (n_classes, n_classes), optional
-        Counts over all outer folds: rows are true classes, columns predicted ones.
-    """
+    """One way to a model, and how it did on every outer fold."""
 
     name: str
     method: str
@@ -65,36 +34,13 @@ class Candidate:
     confusion: npt.NDArray[np.int64] | None = None
 
     def mean(self, metric: str) -> float:
-        """Mean of a measure over the outer folds.
-
-        Parameters
-        ----------
-        metric : str
-            The measure.
-
-        Returns
-        -------
-        float
-            NaN if a fold is missing.
-        """
+        """Mean of a measure over the outer folds."""
         return float(np.mean(self.scores[metric]))
 
 
 @dataclass(frozen=True)
 class FoldCurves:
-    """Error against the number of members, averaged over the outer folds.
-
-    Parameters
-    ----------
-    method, title : str
-        Whose.
-    sizes : ndarray
-        1, 2, ... members.
-    random : ndarray
-        In the order in which they were trained.
-    ordered : ndarray
-        In the order of the rule.
-    """
+    """Error against the number of members, averaged over the outer folds."""
 
     method: str
     title: str
@@ -105,49 +51,20 @@ class FoldCurves:
 
 @dataclass(frozen=True)
 class Honest:
-    """What to expect of the whole procedure: choice made on inner folds, judged on outer ones.
-
-    Parameters
-    ----------
-    scores : dict of str to ndarray
-        Each measure of the candidate that each outer fold's inner folds chose, on that outer fold.
-    interval : tuple of float
-        95% corrected resampled t interval of the mean of the measure that counts.
-    chosen : tuple of str
-        The candidate chosen for each outer fold.
-    """
+    """What to expect of the whole procedure: choice made on inner folds, judged on outer ones."""
 
     scores: Mapping[str, Floats]
     interval: tuple[float, float]
     chosen: tuple[str, ...]
 
     def mean(self, metric: str) -> float:
-        """Mean of a measure over the outer folds.
-
-        Parameters
-        ----------
-        metric : str
-            The measure.
-
-        Returns
-        -------
-        float
-            The figure to report.
-        """
+        """Mean of a measure over the outer folds."""
         return float(np.mean(self.scores[metric]))
 
 
 @dataclass(frozen=True)
 class Showcase:
-    """Models of one outer fold, for pictures on examples that they have not seen.
-
-    Parameters
-    ----------
-    models : dict of str to estimator
-        Fitted on the training part, by name of candidate: the chosen one, and the best ensembles.
-    X_train, y_train, X_test, y_test : data
-        The two parts.
-    """
+    """Models of one outer fold, for pictures on examples that they have not seen."""
 
     models: Mapping[str, Any]
     X_train: Any

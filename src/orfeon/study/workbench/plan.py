@@ -29,44 +29,7 @@ _FOR_REGRESSORS = ("reduce_error", "complementarity", "individual_error")
 
 @dataclass(frozen=True)
 class Plan:
-    """What a study compares, and how.
-
-    Parameters
-    ----------
-    data : str
-        Fingerprint of the prepared table.
-    task : {"classification", "regression"}
-        What is predicted.
-    methods : tuple of str
-        Names of the methods.
-    metric : str
-        The measure that candidates are chosen by.
-    design : {"cv", "splits"}
-        Repeated cross-validation or random splits.
-    n_folds, n_inner : int
-        Outer folds of a repetition, and folds inside.
-    test_share : float
-        Share of the test part of a random split.
-    rule : str
-        By which members are ordered.
-    keep : tuple of float
-        Shares of the ordered members that are kept.
-    members : int or None
-        Members of every ensemble; None for the numbers of the methods.
-    seed : int
-        Fixes all that is left to chance.
-    groups : str, optional
-        Fingerprint of the groups whose rows stay together.
-    rows : int, optional
-        Rows to compare on, where that was asked for.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.plan import Plan
-    >>> plan = Plan.of("0123", "classification", methods=["bagging", "cart"], seed=1)
-    >>> plan.methods, plan.rule, plan.candidates()
-    (('cart', 'bagging'), 'margin_distance', ['cart', 'bagging', 'bagging@0.2', 'bagging@0.4'])
-    """
+    """What a study compares, and how."""
 
     data: str
     task: Task
@@ -102,42 +65,7 @@ class Plan:
         groups: str | None = None,
         rows: int | None = None,
     ) -> Plan:
-        """Check what is given and fill in the rest.
-
-        Parameters
-        ----------
-        data : str
-            Fingerprint of the prepared table.
-        task : {"classification", "regression"}
-            What is predicted.
-        methods : sequence of str, optional
-            Names of methods, ``"default"`` and ``"all"`` among them.
-        metric : str, optional
-            The measure; the usual one of the task by default.
-        design : {"cv", "splits"}, default="cv"
-            Repeated cross-validation or random splits.
-        n_folds, n_inner : int, default=5 and 3
-            Outer folds of a repetition, and folds inside.
-        test_share : float, default=1/3
-            Share of the test part of a random split.
-        rule : str, optional
-            Ordering rule; margin distance by default, reduce-error for regression.
-        keep : sequence of float, default=(0.2, 0.4)
-            Shares of the ordered members to keep; none for no pruning.
-        members : int, optional
-            Members of every ensemble.
-        seed : int, default=0
-            Fixes all that is left to chance.
-        groups : str, optional
-            Fingerprint of the groups whose rows stay together.
-        rows : int, optional
-            Rows to compare on.
-
-        Returns
-        -------
-        Plan
-            Checked.
-        """
+        """Check what is given and fill in the rest."""
         if design not in ("cv", "splits"):
             raise ArgumentError("design", f"must be cv or splits; got {design!r}.")
         if members is not None and members < 1:
@@ -157,13 +85,7 @@ class Plan:
         )  # fmt: skip
 
     def candidates(self) -> list[str]:
-        """Names of all candidates, in the order of the methods.
-
-        Returns
-        -------
-        list of str
-            Whole methods, and pruned ones where members can be ordered.
-        """
+        """Names of all candidates, in the order of the methods."""
         from orfeon.study.workbench.evaluation import candidate_name
 
         return [
@@ -173,13 +95,7 @@ class Plan:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as plain data.
-
-        Returns
-        -------
-        dict
-            For the store and the report.
-        """
+        """The plan as plain data."""
         return {**vars(self), "methods": list(self.methods), "keep": list(self.keep)}
 
     @property
@@ -201,29 +117,7 @@ def _rule(rule: str | None, task: Task) -> str:
 
 
 def fingerprint(X: Any, y: npt.NDArray[Any]) -> str:
-    """A short text that tells two tables apart.
-
-    Parameters
-    ----------
-    X : pandas.DataFrame
-        The prepared attributes.
-    y : ndarray
-        The target.
-
-    Returns
-    -------
-    str
-        Names, kinds and every cell count; the order of the rows too.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas
-    >>> from orfeon.study.workbench.plan import fingerprint
-    >>> table = pandas.DataFrame({"u": [1.0, 2.0]})
-    >>> fingerprint(table, np.array([0, 1])) == fingerprint(table, np.array([1, 0]))
-    False
-    """
+    """A short text that tells two tables apart."""
     from pandas.util import hash_array, hash_pandas_object
 
     found = hashlib.sha256()
@@ -234,26 +128,6 @@ def fingerprint(X: Any, y: npt.NDArray[Any]) -> str:
 
 
 def groups_fingerprint(codes: npt.NDArray[Any], name: str) -> str:
-    """A short text that tells two ways to group the rows apart.
-
-    Parameters
-    ----------
-    codes : ndarray of int
-        The group of each row.
-    name : str
-        The column it comes from.
-
-    Returns
-    -------
-    str
-        The name and a digest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.study.workbench.plan import groups_fingerprint
-    >>> groups_fingerprint(np.array([0, 0, 1]), "patient")
-    'patient ...'
-    """
+    """A short text that tells two ways to group the rows apart."""
     found = hashlib.sha256(np.ascontiguousarray(codes, dtype=np.int64).tobytes())
     return f"{name} {found.hexdigest()[:10]}"

@@ -44,13 +44,7 @@ class Listener(Protocol):
 
 
 class Silence:
-    """A listener that keeps still.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.running import Silence
-    >>> Silence().note("not heard")
-    """
+    """A listener that keeps still."""
 
     def begin(self, n_runs: int | None, n_stored: int = 0) -> None:
         """How many runs there will be, if that is known, and how many of them are there."""
@@ -66,52 +60,14 @@ class Silence:
 
 
 def unit_keys(plan: Plan, unit: int) -> list[RunKey]:
-    """The runs of an outer fold.
-
-    Parameters
-    ----------
-    plan : Plan
-        What is compared.
-    unit : int
-        Number of the outer fold.
-
-    Returns
-    -------
-    list of RunKey
-        The outer fit of every method, then its inner fits.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.plan import Plan
-    >>> from orfeon.study.workbench.running import unit_keys
-    >>> [key.text for key in unit_keys(Plan.of("", "classification", methods=["cart"]), 0)]
-    ['fold 00000 outer cart', 'fold 00000 inner 0 cart', ...]
-    """
+    """The runs of an outer fold."""
     parts: tuple[int | None, ...] = (None, *range(plan.n_inner))
     return [RunKey(unit, part, method) for part in parts for method in plan.methods]
 
 
 @dataclass
 class Running:
-    """Where and how runs are made.
-
-    Parameters
-    ----------
-    plan : Plan
-        What is compared.
-    evaluation : Evaluation
-        Makes a run.
-    study : Study
-        The study in the store.
-    n_workers : int
-        Runs at once.
-    cluster : Cluster, optional
-        Where to run them.
-    listener : Listener, optional
-        Who hears of it.
-    clock : callable, default=time.perf_counter
-        Gives the time in seconds.
-    """
+    """Where and how runs are made."""
 
     plan: Plan
     evaluation: Evaluation
@@ -129,13 +85,7 @@ class Running:
         self._warned: set[str] = set()
 
     def units(self, numbers: Iterable[int]) -> None:
-        """Run some outer folds, all of their runs that are not in the store.
-
-        Parameters
-        ----------
-        numbers : iterable of int
-            Numbers of the outer folds.
-        """
+        """Run some outer folds, all of their runs that are not in the store."""
         self._look()
         wanted = [key for unit in numbers for key in unit_keys(self.plan, unit)]
         left = [key for key in wanted if key.text not in self._stored]
@@ -144,26 +94,7 @@ class Running:
     def within(
         self, seconds: float, least: int, step: int, started: float, most: int | None = None
     ) -> int:
-        """Run as many outer folds as a budget allows.
-
-        Parameters
-        ----------
-        seconds : float
-            The budget, from ``started`` on.
-        least : int
-            Outer folds that are run in any case.
-        step : int
-            Outer folds of a repetition: a study ends with a whole one if it can.
-        started : float
-            When the study was begun.
-        most : int, optional
-            Outer folds that are enough.
-
-        Returns
-        -------
-        int
-            Number of outer folds that are complete.
-        """
+        """Run as many outer folds as a budget allows."""
         n_done, last = self._complete(), 0.0
         while most is None or n_done < most:
             left = seconds - (self.clock() - started)

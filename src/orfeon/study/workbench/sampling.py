@@ -32,33 +32,7 @@ _FOLDS, _SHARE = 5, 0.7
 
 
 def sample_rows(y: npt.NDArray[Any], n_rows: int, is_stratified: bool, seed: int) -> Rows:
-    """Rows drawn at random, in their order.
-
-    Parameters
-    ----------
-    y : ndarray
-        Classes as numbers, or targets.
-    n_rows : int
-        How many.
-    is_stratified : bool
-        Whether the shares of the classes are kept. Every class keeps at least two rows if it has
-        them.
-    seed : int
-        Fixes the draw.
-
-    Returns
-    -------
-    ndarray of int
-        Positions.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.study.workbench.sampling import sample_rows
-    >>> y = np.repeat([0, 1, 2], [900, 98, 2])
-    >>> np.bincount(y[sample_rows(y, 100, True, seed=0)]).tolist()
-    [90, 10, 2]
-    """
+    """Rows drawn at random, in their order."""
     if n_rows >= len(y):
         return np.arange(len(y))
     generator = np.random.default_rng(np.random.SeedSequence([seed, len(y), n_rows]))
@@ -80,30 +54,7 @@ def sample_rows(y: npt.NDArray[Any], n_rows: int, is_stratified: bool, seed: int
 def affordable_rows(
     seconds: Mapping[str, tuple[float, float]], n_rows: int, n_inner: int, budget: float
 ) -> int:
-    """Rows with which some outer folds of all methods fit into a budget.
-
-    Parameters
-    ----------
-    seconds : mapping of str to (float, float)
-        By method, times of one run on 500 and on 1000 rows.
-    n_rows : int
-        Rows that there are.
-    n_inner : int
-        Inner folds.
-    budget : float
-        Seconds of work, all workers together.
-
-    Returns
-    -------
-    int
-        At least 1000, at most ``n_rows``.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.sampling import affordable_rows
-    >>> affordable_rows({"cart": (0.01, 0.02), "bagging": (1.0, 2.0)}, 50_000, 3, budget=120.0)
-    3465
-    """
+    """Rows with which some outer folds of all methods fit into a budget."""
 
     def fold(rows: float) -> float:
         """Time of an outer fold: one fit on four fifths of the rows, inner ones on less."""
@@ -128,24 +79,7 @@ def affordable_rows(
 def time_methods(
     evaluation: Evaluation, plan: Plan, run: Callable[..., Any] = run_all, **where: Any
 ) -> dict[str, tuple[float, float]]:
-    """Time every method on two samples.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        Of the whole table.
-    plan : Plan
-        What is compared.
-    run : callable, default=run_all
-        Runs tasks.
-    **where
-        ``n_jobs`` and ``cluster``.
-
-    Returns
-    -------
-    dict of str to (float, float)
-        Seconds on the smaller and on the larger sample.
-    """
+    """Time every method on two samples."""
     is_stratified = plan.task == "classification"
     found: dict[str, list[float]] = {name: [] for name in plan.methods}
     # The first round compiles; its times would say nothing.

@@ -34,26 +34,7 @@ SHARES = frozenset({"error", "balanced_error", "unexplained"})
 
 
 def chosen_metric(name: str | None, task: Task) -> str:
-    """The measure that a study chooses by.
-
-    Parameters
-    ----------
-    name : str or None
-        Its name; None is the usual one of the task.
-    task : {"classification", "regression"}
-        What is predicted.
-
-    Returns
-    -------
-    str
-        A name in :data:`METRICS`.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.scoring import chosen_metric
-    >>> chosen_metric(None, "regression")
-    'rmse'
-    """
+    """The measure that a study chooses by."""
     known = METRICS[task]
     if name is None:
         return next(iter(known))
@@ -65,29 +46,7 @@ def chosen_metric(name: str | None, task: Task) -> str:
 
 
 def class_scores(codes: Integers, predicted: Integers, shares: Floats) -> dict[str, float]:
-    """Measures of a classifier.
-
-    Parameters
-    ----------
-    codes, predicted : ndarray of shape (n_examples,)
-        True and predicted classes, as numbers from 0.
-    shares : ndarray of shape (n_examples, n_classes)
-        Probabilities of the classes.
-
-    Returns
-    -------
-    dict of str to float
-        By name.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.study.workbench.scoring import class_scores
-    >>> shares = np.array([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])
-    >>> found = class_scores(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), shares)
-    >>> found["error"], found["balanced_error"], round(found["log_loss"], 4)
-    (0.25, 0.16666666666666666, 0.6931)
-    """
+    """Measures of a classifier."""
     wrong = codes != predicted
     n_classes = shares.shape[1]
     in_class = np.bincount(codes, minlength=n_classes)
@@ -102,26 +61,7 @@ def class_scores(codes: Integers, predicted: Integers, shares: Floats) -> dict[s
 
 
 def target_scores(y: Floats, predicted: Floats) -> dict[str, float]:
-    """Measures of a regressor.
-
-    Parameters
-    ----------
-    y, predicted : ndarray of shape (n_examples,)
-        True and predicted targets.
-
-    Returns
-    -------
-    dict of str to float
-        By name. Where all targets are equal, the unexplained variance is 0 for a model without
-        error and 1 for any other.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.study.workbench.scoring import target_scores
-    >>> target_scores(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 5.0]))
-    {'rmse': 1.1547005383792515, 'mae': 0.6666666666666666, 'unexplained': 2.0}
-    """
+    """Measures of a regressor."""
     residual = y - predicted
     squared = float(residual @ residual)
     around_mean = float(((y - y.mean()) ** 2).sum())
@@ -133,22 +73,7 @@ def target_scores(y: Floats, predicted: Floats) -> dict[str, float]:
 
 
 def full_shares(model: Any, X: Any, n_classes: int) -> Floats:
-    """Class probabilities with a column for every class, also for those not met in training.
-
-    Parameters
-    ----------
-    model : fitted classifier
-        Its classes are numbers from 0.
-    X : table
-        The examples.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (n_examples, n_classes)
-        Probabilities.
-    """
+    """Class probabilities with a column for every class, also for those not met in training."""
     found: Floats = model.predict_proba(X)
     if found.shape[1] == n_classes:
         return found

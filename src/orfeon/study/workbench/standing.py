@@ -15,60 +15,19 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a candidate stands.
-
-    Parameters
-    ----------
-    word : {"best", "unclear", "worse", "unknown", "failed"}
-        Against the best candidate: "unclear" where they cannot be told apart, "unknown" where there
-        is no test.
-    adjusted : float or None
-        P-value after Holm's correction; None where there is none.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.standing import Standing
-    >>> Standing("worse", 0.012).word
-    'worse'
-    """
+    """Where a candidate stands."""
 
     word: str
     adjusted: float | None = None
 
 
 def has_failed(candidate: Candidate, metric: str) -> bool:
-    """Whether a candidate could not be fitted on some fold.
-
-    Parameters
-    ----------
-    candidate : Candidate
-        The candidate.
-    metric : str
-        The measure that counts.
-
-    Returns
-    -------
-    bool
-        Then it has no mean.
-    """
+    """Whether a candidate could not be fitted on some fold."""
     return not math.isfinite(candidate.mean(metric))
 
 
 def standings(outcome: StudyOutcome) -> dict[str, Standing]:
-    """How all candidates stand against the best.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    dict of str to Standing
-        By name. Candidates are worse where the corrected resampled t-test says so at 0.05, after
-        Holm's correction for as many tests as there are rivals. The baseline is none, and its test
-        stands by itself.
-    """
+    """How all candidates stand against the best."""
     found = {
         candidate.name: Standing("failed" if has_failed(candidate, outcome.metric) else "unknown")
         for candidate in outcome.candidates
@@ -94,21 +53,7 @@ def standings(outcome: StudyOutcome) -> dict[str, Standing]:
 def compared(
     outcome: StudyOutcome, one: Candidate, other: Candidate
 ) -> tuple[float, float, float, float] | None:
-    """The difference of two candidates in the measure that counts.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-    one, other : Candidate
-        The candidates.
-
-    Returns
-    -------
-    tuple of float or None
-        The first minus the second, ends of its 95% interval and p-value, by the corrected
-        resampled t-test; None with fewer than two folds, or where one failed.
-    """
+    """The difference of two candidates in the measure that counts."""
     first, second = one.scores[outcome.metric], other.scores[outcome.metric]
     if len(first) < 2 or has_failed(one, outcome.metric) or has_failed(other, outcome.metric):
         return None
@@ -117,34 +62,12 @@ def compared(
 
 
 def baseline_of(outcome: StudyOutcome) -> Candidate | None:
-    """The candidate that others must beat.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    Candidate or None
-        None if it did not take part, or failed.
-    """
+    """The candidate that others must beat."""
     found = [c for c in outcome.candidates if c.name == BASELINE]
     return found[0] if found and not has_failed(found[0], outcome.metric) else None
 
 
 def groups_of(outcome: StudyOutcome) -> dict[str, int]:
-    """Numbers of the colours of methods, the same in all charts.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    dict of str to int
-        By name of the method, the method of the final model first.
-    """
+    """Numbers of the colours of methods, the same in all charts."""
     names = [outcome.best.method, *(candidate.method for candidate in outcome.candidates)]
     return {name: number for number, name in enumerate(dict.fromkeys(names))}

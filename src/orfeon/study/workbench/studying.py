@@ -46,24 +46,7 @@ _LEAST = 5
 
 @dataclass(frozen=True)
 class Extent:
-    """How far a study goes.
-
-    Parameters
-    ----------
-    budget : float or None
-        Seconds; None for no limit.
-    repetitions : int or None
-        Repetitions of the cross-validation, or random splits; None for as many as the budget
-        allows.
-    compare_rows : int or None
-        Rows to compare on; None for all, or as many as the budget allows.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.studying import Extent
-    >>> Extent.of().budget, Extent.of(repetitions=3).budget
-    (60.0, None)
-    """
+    """How far a study goes."""
 
     budget: float | None
     repetitions: int | None
@@ -76,22 +59,7 @@ class Extent:
         repetitions: int | None = None,
         compare_rows: int | None = None,
     ) -> Extent:
-        """Check what is given and fill in the rest.
-
-        Parameters
-        ----------
-        budget : float, None or "auto", default="auto"
-            Seconds, or none; by default a minute unless repetitions are given.
-        repetitions : int, optional
-            Repetitions; one if there is neither a budget.
-        compare_rows : int, optional
-            Rows to compare on.
-
-        Returns
-        -------
-        Extent
-            Checked.
-        """
+        """Check what is given and fill in the rest."""
         if budget == "auto":
             budget = BUDGET if repetitions is None else None
         if budget is None and repetitions is None:

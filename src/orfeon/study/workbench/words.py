@@ -18,29 +18,7 @@ _MOST_DECIMALS = 12
 
 
 def score_decimals(scores: Iterable[float], metric: str) -> int:
-    """Digits after the point that tell scores apart.
-
-    Parameters
-    ----------
-    scores : iterable of float
-        The scores that are shown together; the least counts.
-    metric : str
-        What they measure.
-
-    Returns
-    -------
-    int
-        One of a percentage, or two where the least is below 1%; of other scores as many as give
-        the least four digits that count.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.words import score_decimals
-    >>> score_decimals([0.16, 0.3], "error"), score_decimals([0.004, 0.3], "error")
-    (1, 2)
-    >>> score_decimals([57.18, 1234.5], "rmse"), score_decimals([0.0123], "mae")
-    (2, 5)
-    """
+    """Digits after the point that tell scores apart."""
     least = min((score for score in scores if math.isfinite(score)), default=1.0)
     if metric in SHARES:
         return 1 if least >= 0.01 else 2
@@ -49,48 +27,12 @@ def score_decimals(scores: Iterable[float], metric: str) -> int:
 
 
 def shown_decimals(outcome: StudyOutcome, metric: str) -> int:
-    """Digits after the point of the scores of a study, the same in all that is said of it.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        What was found.
-    metric : str
-        The measure.
-
-    Returns
-    -------
-    int
-        As suits the best candidate.
-    """
+    """Digits after the point of the scores of a study, the same in all that is said of it."""
     return score_decimals((found.mean(metric) for found in outcome.candidates), metric)
 
 
 def score_text(value: float, metric: str, decimals: int | None = None) -> str:
-    """A score as tables and reports show it.
-
-    Parameters
-    ----------
-    value : float
-        The score.
-    metric : str
-        What it measures: shares are shown in percent.
-    decimals : int, optional
-        Digits after the point; by default those that suit the score alone.
-
-    Returns
-    -------
-    str
-        A dash for NaN.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.words import score_text
-    >>> score_text(0.16049, "error"), score_text(12345.6, "rmse"), score_text(0.0123, "mae")
-    ('16.0%', '12,346', '0.01230')
-    >>> score_text(0.16049, "error", 2)
-    '16.05%'
-    """
+    """A score as tables and reports show it."""
     if not math.isfinite(value):
         return "-"
     if decimals is None:
@@ -101,28 +43,7 @@ def score_text(value: float, metric: str, decimals: int | None = None) -> str:
 
 
 def interval_text(ends: tuple[float, float], metric: str, decimals: int | None = None) -> str:
-    """An interval as tables show it.
-
-    Parameters
-    ----------
-    ends : tuple of float
-        Its ends. Shares and losses below 0 are shown as 0.
-    metric : str
-        What is measured.
-    decimals : int, optional
-        Digits after the point; by default those that suit the lower end above 0.
-
-    Returns
-    -------
-    str
-        A dash if it is not known.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.words import interval_text
-    >>> interval_text((0.124, 0.322), "error")
-    '12.4% to 32.2%'
-    """
+    """An interval as tables show it."""
     low, high = ends
     if math.isnan(low):
         return "-"
@@ -133,23 +54,7 @@ def interval_text(ends: tuple[float, float], metric: str, decimals: int | None =
 
 
 class Verdict(NamedTuple):
-    r"""What follows from a study, in sentences.
-
-    Parameters
-    ----------
-    expected : str
-        The figure to report.
-    model : str
-        The choice, and how often inner folds made it.
-    others : str
-        How the other candidates stand against the best; empty where nothing was tested.
-
-    Examples
-    --------
-    >>> from orfeon.study.workbench.words import Verdict
-    >>> "\n".join(filter(None, Verdict("Expect an error of 1.2%.", "The model is bagging.", "")))
-    'Expect an error of 1.2%.\nThe model is bagging.'
-    """
+    r"""What follows from a study, in sentences."""
 
     expected: str
     model: str
@@ -157,18 +62,7 @@ class Verdict(NamedTuple):
 
 
 def verdict(outcome: StudyOutcome) -> Verdict:
-    """What follows from a study, in the words of both the command and the report.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        What was found.
-
-    Returns
-    -------
-    Verdict
-        What to expect, the model, and how sure it is that others are worse.
-    """
+    """What follows from a study, in the words of both the command and the report."""
     return Verdict(_expected(outcome), _model(outcome), _others(outcome))
 
 

@@ -21,18 +21,7 @@ _FEWEST = 20
 
 
 def attributes_section(outcome: StudyOutcome) -> Section | None:
-    """Importances of the attributes, by shuffling them and by the splits of trees.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    Section or None
-        None without a model that can be asked.
-    """
+    """Importances of the attributes, by shuffling them and by the splits of trees."""
     showcase = outcome.showcase
     if showcase is None or outcome.chosen not in showcase.models:
         return None

@@ -23,18 +23,7 @@ _COLUMNS, _CLASSES = 300, 30
 
 
 def data_section(outcome: StudyOutcome) -> Section:
-    """The columns of the table, the classes, and the notes of the study.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    Section
-        Tables, bars and notes.
-    """
+    """The columns of the table, the classes, and the notes of the study."""
     profile = outcome.profile
     text = [
         f"The table has {counted(profile.n_rows, 'row')} and "

@@ -28,18 +28,7 @@ _PAIRS, _STEPS = 600, 400
 
 
 def ensembles_section(outcome: StudyOutcome) -> Section | None:
-    """Kappa-error clouds and margins, on rows that the models have not seen.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    Section or None
-        None for regression, without models to look at, or where none of them votes.
-    """
+    """Kappa-error clouds and margins, on rows that the models have not seen."""
     showcase = outcome.showcase
     if showcase is None or outcome.task != "classification":
         return None

@@ -21,18 +21,7 @@ from orfeon.wording import counted
 
 
 def methods_section(outcome: StudyOutcome) -> Section:
-    """The candidates, with intervals, ranks and tests, and their scores on all outer folds.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    Section
-        A table and a box plot.
-    """
+    """The candidates, with intervals, ranks and tests, and their scores on all outer folds."""
     return Section(
         "methods",
         "Methods compared",
@@ -121,18 +110,7 @@ def _boxes(outcome: StudyOutcome) -> BoxPlot:
 
 
 def fold_labels(outcome: StudyOutcome) -> list[str]:
-    """What each outer fold is called.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    list of str
-        One for each outer fold.
-    """
+    """What each outer fold is called."""
     numbers = range(len(outcome.honest.chosen))
     if outcome.configuration.get("design") == "splits":
         return [f"split {number + 1}" for number in numbers]
@@ -143,18 +121,7 @@ def fold_labels(outcome: StudyOutcome) -> list[str]:
 
 
 def honest_section(outcome: StudyOutcome) -> Section:
-    """Why the expected figure is not that of the best candidate, and what was chosen where.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    Section
-        A text and a table.
-    """
+    """Why the expected figure is not that of the best candidate, and what was chosen where."""
     measure, honest = Measure.of(outcome), outcome.honest
     expected, naive = honest.mean(outcome.metric), outcome.best.mean(outcome.metric)
     text = [

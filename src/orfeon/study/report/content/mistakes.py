@@ -28,18 +28,7 @@ _LINES, _POINTS = 50, 2000
 
 
 def mistakes_section(outcome: StudyOutcome) -> Section | None:
-    """Confusion matrix and measures of each class, or residuals.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    Section or None
-        None where nothing is known.
-    """
+    """Confusion matrix and measures of each class, or residuals."""
     if outcome.task == "regression":
         return _residuals(outcome)
     counts = outcome.best.confusion

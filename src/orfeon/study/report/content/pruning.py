@@ -32,18 +32,7 @@ _POINTS = 300
 
 
 def pruning_section(outcome: StudyOutcome) -> Section | None:
-    """Error curves, the trade-off of size, error and time, and what pruning does in numbers.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    Section or None
-        None where no members were ordered.
-    """
+    """Error curves, the trade-off of size, error and time, and what pruning does in numbers."""
     pruned = [c for c in outcome.candidates if c.keep is not None]
     if not outcome.curves and not pruned:
         return None

@@ -18,18 +18,7 @@ _MORE = re.compile(r" and (\d+) more\.$")
 
 
 def summary(outcome: StudyOutcome) -> list[str]:
-    """The paragraphs of the summary.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    list of str
-        The answer first.
-    """
+    """The paragraphs of the summary."""
     measure, said = Measure.of(outcome), verdict(outcome)
     found = [
         f"{said.expected} {said.model}",
@@ -206,18 +195,7 @@ def _without_reason(outcome: StudyOutcome, notes: list[str]) -> list[str]:
 
 
 def facts(outcome: StudyOutcome) -> list[tuple[str, str]]:
-    """Key figures.
-
-    Parameters
-    ----------
-    outcome : StudyOutcome
-        The study.
-
-    Returns
-    -------
-    list of (str, str)
-        Names and values.
-    """
+    """Key figures."""
     measure, best = Measure.of(outcome), outcome.best
     found = [(f"Expected {measure.title}", measure.text(outcome.honest.mean(outcome.metric)))]
     if all(map(math.isfinite, outcome.honest.interval)):
