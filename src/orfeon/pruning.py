@@ -51,7 +51,18 @@ def _check_cost(argument: str, value: str, forest: Forest) -> None:
 
 
 def node_errors(forest: Forest) -> Floats:
-    """Weight of the training examples that each node's label gets wrong."""
+    """Weight of the training samples that each node's label gets wrong.
+
+    Parameters
+    ----------
+    forest : Forest
+        A forest of classification trees.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,)
+        Weights.
+    """
     right = forest.value[np.arange(len(forest.label)), forest.label]
     return np.asarray(forest.weights() - right, dtype=np.float64)
 

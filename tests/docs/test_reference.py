@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import sys
 from pathlib import Path
 
@@ -68,6 +69,19 @@ def test_pages_differ_on_file_systems_that_ignore_capitals(names):
 def test_every_name_says_what_it_is(extension, names):
     summary_of = extension("public_names").summary_of
     assert [public.address for public in names if len(summary_of(public)) < 10] == []
+
+
+def test_docstrings_of_public_names_describe_their_parameters_and_results(names):
+    validate = pytest.importorskip("numpydoc.validate").validate
+    wrong = []
+    for public in names:
+        # Fields of named tuples are described as attributes; scorers and tables are no functions.
+        if inspect.isroutine(public.value) or inspect.isclass(public.value):
+            codes = {"GL08", "SS01", "PR02", "RT01", "YD01"}
+            codes |= set() if hasattr(public.value, "_fields") else {"PR01"}
+            found = validate(public.address)["errors"]
+            wrong += [f"{public.address}: {text}" for code, text in found if code in codes]
+    assert wrong == []
 
 
 def test_family_pages_list_their_names_and_the_index_lists_the_families(extension, names):
