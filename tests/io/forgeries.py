@@ -180,7 +180,16 @@ def draw(forged: Opened, rng: Random, known: Sequence[Specimen]) -> None:
     fields["random_state"] = source
 
 
+#: Where a generator goes on to read: NumPy believes what it is given, and far away is no memory.
+_PLACES = (-(2**31), -(10**6), -1, 0, 5, 623, 625, 700, 10**6, 10**8, 2**30, 2**31 - 1)
+
+
 def _change_a_state(forged: Opened, source: Any, rng: Random) -> None:
+    every = [pair for inner in forms(source, "dict") for pair in inner["dict"]]
+    places = [pair for pair in every if pair[0] in ("pos", "buffer_pos")]
+    if places and rng.random() < 0.4:
+        rng.choice(places)[1] = rng.choice(_PLACES)
+        return
     held = list(forms(source, "inline", "array"))
     if held and rng.random() < 0.3:
         place = rng.choice(held)
@@ -194,13 +203,7 @@ def _change_a_state(forged: Opened, source: Any, rng: Random) -> None:
             array = array.astype(rng.choice(("<i8", "<f8", "<u4", "<u8", "|u1")))
         replace_array(forged, place, array)
         return
-    pairs = [
-        pair
-        for inner in forms(source, "dict")
-        for pair in inner["dict"]
-        if not isinstance(pair[1], dict) or rng.random() < 0.1
-    ]
-    pair = pick(pairs, rng)
+    pair = pick([one for one in every if not isinstance(one[1], dict) or rng.random() < 0.1], rng)
     names = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "Generator", "RandomState")
     pair[1] = rng.choice(names) if isinstance(pair[1], str) else rng.choice(_EDGES)
 

@@ -167,8 +167,8 @@ def run(task: Task) -> None:
     fates: Counter[str] = Counter()
     number = task.first
     while number < task.last and time.time() < task.until:
-        one = mutants[number]
         progress[:] = PROGRESS.pack(number, number)
+        one = mutants[number]
         try:
             found = judge.fate_of(one, number)
         except BaseException as error:

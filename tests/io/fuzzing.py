@@ -43,6 +43,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+#: Where mutants are written, if it is there: the disk would be slower than all the rest.
+IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 #: Seconds of the clock that a mutant may take, on a machine that may be busy; most take a few
 #: thousandths. Those that take longer are loaded once more: kernels may have been compiled.
 PATIENCE = 30.0
@@ -233,7 +235,7 @@ def main(arguments: list[str] | None = None) -> int:
     wanted = options.mutations or options.forgeries
     family = "mutations" if options.mutations else "forgeries" if options.forgeries else "both"
     until = time.time() + options.seconds
-    with tempfile.TemporaryDirectory(prefix="orfeon-fuzzing-") as name:
+    with tempfile.TemporaryDirectory(prefix="orfeon-fuzzing-", dir=IN_MEMORY) as name:
         folder = Path(name)
         cache = folder / "kernels" if options.cache is None else options.cache.resolve()
         last = options.first + (wanted or 200_000)
