@@ -61,14 +61,14 @@ QUICK = Effort(learnt=(300,), stacked=(300,), n_stacked=50, rounds=5)
 
 def rule_names() -> tuple[str, ...]:
     """The rules that decide on classes, the majority first."""
-    from orfeon.combining.rule import rules_for
+    from orfeon.rules.rule import rules_for
 
     return (_MAJORITY, *(name for name in rules_for("classification") if name != _MAJORITY))
 
 
 def learning_rules() -> tuple[str, ...]:
     """Those that learn."""
-    from orfeon.combining.rule import as_combining_rule
+    from orfeon.rules.rule import as_combining_rule
 
     return tuple(name for name in rule_names() if as_combining_rule(name).learns)
 

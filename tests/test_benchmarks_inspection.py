@@ -15,8 +15,8 @@ from benchmarks.inspection_peers import MEASURES, PEERS, by_deslib, by_masks, by
 from benchmarks.report import Measurement
 
 from orfeon import BaggingClassifier
-from orfeon.combining.rule import rules_for
 from orfeon.datasets import Circle
+from orfeon.rules.rule import rules_for
 
 SKLEARN_PAIRS = "scikit-learn, pair by pair"
 ASKED = "scikit-learn's predict_proba"

@@ -11,9 +11,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, PrunedClassifier, prune
 from orfeon.combining import combine
-from orfeon.combining.naive_bayes import NaiveBayes
-from orfeon.combining.rule import as_combining_rule, rules_for
 from orfeon.datasets import make_friedman1, make_waveform
+from orfeon.rules.naive_bayes import NaiveBayes
+from orfeon.rules.rule import as_combining_rule, rules_for
 
 NAMES = np.array(["one", "two", "six"])
 X, codes = make_waveform(150, random_state=0)

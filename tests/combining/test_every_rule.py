@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone
 
-from orfeon.combining.answers import exact_sum
-from orfeon.combining.rule import RULES, CombiningRule, as_combining_rule, rules_for
+from orfeon.rules.answers import exact_sum
+from orfeon.rules.rule import RULES, CombiningRule, as_combining_rule, rules_for
 
 N_MEMBERS, N_CLASSES = 7, 3
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from scipy.stats import norm
 
-from orfeon.combining.model_averaging import ModelAveraging, ModelPosterior
-from orfeon.combining.supports import Mean, Soft
+from orfeon.rules.model_averaging import ModelAveraging, ModelPosterior
+from orfeon.rules.supports import Mean, Soft
 
 
 def supports_of(seed, n_members=5, n_examples=20, n_classes=3):

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orfeon.combining.answers import read_labels, read_part
-from orfeon.combining.naive_bayes import NaiveBayes, VoteLikelihoods, confusion_counts
-from orfeon.combining.votes import Plurality, Weighted, WeightedVote
+from orfeon.rules.answers import read_labels, read_part
+from orfeon.rules.naive_bayes import NaiveBayes, VoteLikelihoods, confusion_counts
+from orfeon.rules.votes import Plurality, Weighted, WeightedVote
 
 #: Votes of members by true class (rows of each matrix): how often they vote for each class.
 CONFUSION = np.array(

@@ -25,11 +25,11 @@ from tests.oracles.random_answers import (
     votes_on,
 )
 
-from orfeon.combining.model_averaging import ModelAveraging
-from orfeon.combining.naive_bayes import NaiveBayes
-from orfeon.combining.rule import as_combining_rule
-from orfeon.combining.supports import Product, Soft, TrimmedMean
-from orfeon.combining.votes import Plurality, Weighted
+from orfeon.rules.model_averaging import ModelAveraging
+from orfeon.rules.naive_bayes import NaiveBayes
+from orfeon.rules.rule import as_combining_rule
+from orfeon.rules.supports import Product, Soft, TrimmedMean
+from orfeon.rules.votes import Plurality, Weighted
 
 usual = settings(deadline=None, max_examples=80)
 F = Fraction

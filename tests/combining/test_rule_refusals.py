@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orfeon.combining.rule import RULES, as_combining_rule
+from orfeon.rules.rule import RULES, as_combining_rule
 
 N_CLASSES = 3
 LEARNING = ["weighted", "naive_bayes", "model_averaging"]

@@ -12,9 +12,9 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import trim_mean
 
 from orfeon import BaggingClassifier, BaggingRegressor
-from orfeon.combining.rule import as_combining_rule
-from orfeon.combining.supports import Max, Mean, Median, Min, Product, Soft, TrimmedMean
-from orfeon.combining.votes import Plurality
+from orfeon.rules.rule import as_combining_rule
+from orfeon.rules.supports import Max, Mean, Median, Min, Product, Soft, TrimmedMean
+from orfeon.rules.votes import Plurality
 
 RULES = ["soft", "product", "max", "min", "median", "trimmed_mean"]
 
@@ -261,7 +261,7 @@ def test_weights_of_absent_members_do_not_count():
 def test_a_row_is_the_same_in_a_block_of_any_size(monkeypatch):
     supports = np.random.default_rng(0).dirichlet(np.ones(3), (7, 100))
     expected = [shares(rule, supports) for rule in ("median", "trimmed_mean")]
-    monkeypatch.setattr("orfeon.combining.supports._BLOCK", 7 * 3 * 8)
+    monkeypatch.setattr("orfeon.rules.supports._BLOCK", 7 * 3 * 8)
     for rule, whole in zip(("median", "trimmed_mean"), expected, strict=True):
         np.testing.assert_array_equal(shares(rule, supports), whole)
 
@@ -278,8 +278,8 @@ def test_stages_are_the_same_in_blocks_of_any_size(rule, absent, monkeypatch):
     decider = as_combining_rule(rule)
     expected = [decider.shares(supports[:n], 3) for n in range(1, 71)]
     np.testing.assert_array_equal(list(decider.staged_shares(supports, 3)), expected)
-    monkeypatch.setattr("orfeon.combining.supports._CELLS", 3 * 5)
-    monkeypatch.setattr("orfeon.combining.supports._STAGES", 4)
+    monkeypatch.setattr("orfeon.rules.supports._CELLS", 3 * 5)
+    monkeypatch.setattr("orfeon.rules.supports._STAGES", 4)
     np.testing.assert_array_equal(list(decider.staged_shares(supports, 3)), expected)
 
 

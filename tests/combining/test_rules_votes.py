@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orfeon import BaggingClassifier
-from orfeon.combining.votes import Majority, Plurality, Weighted, WeightedVote, on_grid
+from orfeon.rules.votes import Majority, Plurality, Weighted, WeightedVote, on_grid
 
 
 def counted(votes, n_classes, rule=None):

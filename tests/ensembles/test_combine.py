@@ -26,11 +26,11 @@ from orfeon import (
     early_decision,
     prune,
 )
-from orfeon.combining.naive_bayes import NaiveBayes
-from orfeon.combining.rule import as_combining_rule, rules_for
-from orfeon.combining.supports import Mean, Soft, TrimmedMean
-from orfeon.combining.votes import Majority, Plurality, Weighted
 from orfeon.datasets import make_friedman1, make_twonorm, make_waveform
+from orfeon.rules.naive_bayes import NaiveBayes
+from orfeon.rules.rule import as_combining_rule, rules_for
+from orfeon.rules.supports import Mean, Soft, TrimmedMean
+from orfeon.rules.votes import Majority, Plurality, Weighted
 
 X, Y = make_waveform(90, random_state=0)
 Z, TARGET = make_friedman1(80, random_state=0)

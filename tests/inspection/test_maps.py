@@ -40,7 +40,6 @@ from orfeon import (
     PrunedClassifier,
     RandomForestClassifier,
 )
-from orfeon.combining.rule import rules_for
 from orfeon.datasets import Circle, Diagonal, make_circle
 from orfeon.inspection import maps
 from orfeon.inspection.maps import (
@@ -51,6 +50,7 @@ from orfeon.inspection.maps import (
     painted_votes,
 )
 from orfeon.ordering import BoostingBased
+from orfeon.rules.rule import rules_for
 
 SQUARE = ((0.0, 1.0), (0.0, 1.0))
 

@@ -23,7 +23,6 @@ from orfeon.boosting.learners import EstimatorLearner, KnowsItsLearner, Sampling
 from orfeon.boosting.loop import HALF, LEAST_SHARE, Hears, Learner, Round, Run, Scheme, boost
 from orfeon.boosting.patience import Patience
 from orfeon.boosting.tallies import Tally
-from orfeon.combining.rule import CombiningRule, rules_for
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.combination import OWN
 from orfeon.ensembles.ensemble import Ensemble
@@ -35,6 +34,7 @@ from orfeon.importance import impurity_importances
 from orfeon.members import concatenate
 from orfeon.progress import Progress, report_progress
 from orfeon.restoring import restored_on_failure
+from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.seeding import Purpose, seed_sequence
 from orfeon.warning import AdvisedWarning, warn_user
 

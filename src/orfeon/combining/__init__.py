@@ -8,42 +8,42 @@ from orfeon._lazy import lazy_names
 
 #: Public names and the modules they live in; imported on first use.
 _HOMES = {
-    "RULES": "rule",
+    "RULES": "orfeon.rules.rule",
     "ArbiterClassifier": "arbiter",
     "CascadeClassifier": "cascade",
     "CascadeRegressor": "cascade",
     "Combination": "combination",
-    "CombiningRule": "rule",
+    "CombiningRule": "orfeon.rules.rule",
     "CostCascadeClassifier": "cost_cascade",
-    "Decider": "decider",
+    "Decider": "orfeon.rules.decider",
     "EarlyDecision": "early",
     "HierarchicalExpertsClassifier": "hierarchical_experts",
     "HierarchicalExpertsRegressor": "hierarchical_experts",
-    "Majority": "votes",
-    "Max": "supports",
-    "Mean": "supports",
-    "Median": "supports",
+    "Majority": "orfeon.rules.votes",
+    "Max": "orfeon.rules.supports",
+    "Mean": "orfeon.rules.supports",
+    "Median": "orfeon.rules.supports",
     "MetaDecisionTree": "meta_decision_tree",
-    "Min": "supports",
+    "Min": "orfeon.rules.supports",
     "MixtureOfExpertsClassifier": "experts",
     "MixtureOfExpertsRegressor": "experts",
-    "ModelAveraging": "model_averaging",
-    "NaiveBayes": "naive_bayes",
+    "ModelAveraging": "orfeon.rules.model_averaging",
+    "NaiveBayes": "orfeon.rules.naive_bayes",
     "OutputCodeClassifier": "output_codes",
-    "Plurality": "votes",
-    "Product": "supports",
-    "Soft": "supports",
+    "Plurality": "orfeon.rules.votes",
+    "Product": "orfeon.rules.supports",
+    "Soft": "orfeon.rules.supports",
     "StackingClassifier": "stacking",
     "StackingRegressor": "stacking",
-    "TrimmedMean": "supports",
-    "Weighted": "votes",
-    "as_combining_rule": "rule",
+    "TrimmedMean": "orfeon.rules.supports",
+    "Weighted": "orfeon.rules.votes",
+    "as_combining_rule": "orfeon.rules.rule",
     "combine": "combination",
     "early_decision": "early",
     "exhaustive_code": "output_codes",
     "least_distance": "output_codes",
     "random_code": "output_codes",
-    "rules_for": "rule",
+    "rules_for": "orfeon.rules.rule",
 }
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from orfeon.combining.cascade import CascadeClassifier, CascadeRegressor
     from orfeon.combining.combination import Combination, combine
     from orfeon.combining.cost_cascade import CostCascadeClassifier
-    from orfeon.combining.decider import Decider
     from orfeon.combining.early import EarlyDecision, early_decision
     from orfeon.combining.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
     from orfeon.combining.hierarchical_experts import (
@@ -59,18 +58,19 @@ if TYPE_CHECKING:
         HierarchicalExpertsRegressor,
     )
     from orfeon.combining.meta_decision_tree import MetaDecisionTree
-    from orfeon.combining.model_averaging import ModelAveraging
-    from orfeon.combining.naive_bayes import NaiveBayes
     from orfeon.combining.output_codes import (
         OutputCodeClassifier,
         exhaustive_code,
         least_distance,
         random_code,
     )
-    from orfeon.combining.rule import RULES, CombiningRule, as_combining_rule, rules_for
     from orfeon.combining.stacking import StackingClassifier, StackingRegressor
-    from orfeon.combining.supports import Max, Mean, Median, Min, Product, Soft, TrimmedMean
-    from orfeon.combining.votes import Majority, Plurality, Weighted
+    from orfeon.rules.decider import Decider
+    from orfeon.rules.model_averaging import ModelAveraging
+    from orfeon.rules.naive_bayes import NaiveBayes
+    from orfeon.rules.rule import RULES, CombiningRule, as_combining_rule, rules_for
+    from orfeon.rules.supports import Max, Mean, Median, Min, Product, Soft, TrimmedMean
+    from orfeon.rules.votes import Majority, Plurality, Weighted
 
 __all__ = [
     "RULES",

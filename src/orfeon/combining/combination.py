@@ -12,10 +12,10 @@ from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.validation import _num_samples
 
 from orfeon.adapters import FittedEnsemble, adapt
-from orfeon.combining.decider import Decider
-from orfeon.combining.rule import CombiningRule, as_combining_rule
 from orfeon.ensembles.combination import only_left_out
 from orfeon.ensembles.training_set import was_trained_on
+from orfeon.rules.decider import Decider
+from orfeon.rules.rule import CombiningRule, as_combining_rule
 from orfeon.tabular import check_length, class_codes
 from orfeon.votes.selection import (
     NO_VOTE,

@@ -17,11 +17,11 @@ from sklearn.base import clone, is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.combining.decider import Decider
-from orfeon.combining.rule import CombiningRule, as_combining_rule
 from orfeon.ensembles.asking import AskedMixin, slice_rows
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.setting_aside import deal_folds, hash_examples
+from orfeon.rules.decider import Decider
+from orfeon.rules.rule import CombiningRule, as_combining_rule
 from orfeon.seeding import Purpose
 from orfeon.tabular import class_codes, class_factors, relative_weights
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.decider import Decider
-from orfeon.combining.rule import CombiningRule
 from orfeon.ensembles.combination import only_left_out
 from orfeon.ensembles.perturbation import Examples
+from orfeon.rules.decider import Decider
+from orfeon.rules.rule import CombiningRule
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

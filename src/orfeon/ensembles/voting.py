@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import StrOptions
 
-from orfeon.combining.rule import CombiningRule, rules_for
 from orfeon.ensembles.asking import VotesMixin
 from orfeon.ensembles.combination import COUNTS, Combine, CombinesMixin
 from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
+from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 
 Floats = npt.NDArray[np.float64]

@@ -23,18 +23,18 @@ ORDERING = {
 }
 #: Rules by which members are combined.
 COMBINING = {
-    "Majority": "orfeon.combining.votes",
-    "Max": "orfeon.combining.supports",
-    "Mean": "orfeon.combining.supports",
-    "Median": "orfeon.combining.supports",
-    "Min": "orfeon.combining.supports",
-    "ModelAveraging": "orfeon.combining.model_averaging",
-    "NaiveBayes": "orfeon.combining.naive_bayes",
-    "Plurality": "orfeon.combining.votes",
-    "Product": "orfeon.combining.supports",
-    "Soft": "orfeon.combining.supports",
-    "TrimmedMean": "orfeon.combining.supports",
-    "Weighted": "orfeon.combining.votes",
+    "Majority": "orfeon.rules.votes",
+    "Max": "orfeon.rules.supports",
+    "Mean": "orfeon.rules.supports",
+    "Median": "orfeon.rules.supports",
+    "Min": "orfeon.rules.supports",
+    "ModelAveraging": "orfeon.rules.model_averaging",
+    "NaiveBayes": "orfeon.rules.naive_bayes",
+    "Plurality": "orfeon.rules.votes",
+    "Product": "orfeon.rules.supports",
+    "Soft": "orfeon.rules.supports",
+    "TrimmedMean": "orfeon.rules.supports",
+    "Weighted": "orfeon.rules.votes",
 }
 #: What gradient boosting makes small.
 LOSSES = {
@@ -52,16 +52,16 @@ _LOGARITHMS = array("f8", 1)
 
 #: What rules have learnt: home and attributes.
 LEARNT: dict[str, tuple[str, dict[str, Kind]]] = {
-    "Average": ("orfeon.combining.supports", {"weights": either(none, _NUMBERS)}),
+    "Average": ("orfeon.rules.supports", {"weights": either(none, _NUMBERS)}),
     "ModelPosterior": (
-        "orfeon.combining.model_averaging",
+        "orfeon.rules.model_averaging",
         {"log_weights": _LOGARITHMS, "variances": either(none, _NUMBERS)},
     ),
     "VoteLikelihoods": (
-        "orfeon.combining.naive_bayes",
+        "orfeon.rules.naive_bayes",
         {"log_priors": _LOGARITHMS, "log_likelihoods": array("f8", 3)},
     ),
-    "WeightedVote": ("orfeon.combining.votes", {"weights": either(none, _NUMBERS)}),
+    "WeightedVote": ("orfeon.rules.votes", {"weights": either(none, _NUMBERS)}),
 }
 
 

@@ -8,10 +8,10 @@ from tests.io.onnx.running import hard_rows, run, session_of
 
 import orfeon
 from orfeon import to_onnx
-from orfeon.combining.supports import Mean
-from orfeon.combining.votes import Plurality, WeightedVote
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.io.onnx.tree_arrays import as_tree_arrays
+from orfeon.rules.supports import Mean
+from orfeon.rules.votes import Plurality, WeightedVote
 
 X, Y = make_waveform(200, random_state=0)
 NUMBERS, TARGET = make_friedman1(200, random_state=0)

@@ -8,9 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
 
-from orfeon.combining.decider import Decider
-from orfeon.combining.supports import Average
-from orfeon.combining.votes import _TIED, WeightedVote
 from orfeon.ensembles.combination import COUNTS
 from orfeon.forest import Forest
 from orfeon.io.onnx.asking import Asking, one_hot
@@ -28,6 +25,9 @@ from orfeon.io.onnx.decision import (
 from orfeon.io.onnx.errors import NoOnnxFormError
 from orfeon.io.onnx.graph import DOUBLE, INT64
 from orfeon.members import CommitteeMembers
+from orfeon.rules.decider import Decider
+from orfeon.rules.supports import Average
+from orfeon.rules.votes import _TIED, WeightedVote
 
 Floats = npt.NDArray[np.float64]
 

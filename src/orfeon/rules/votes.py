@@ -24,11 +24,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.answers import LabelledAnswers, Labels, Reads
-from orfeon.combining.decider import Decider, Task, WeightedMembers
-from orfeon.combining.rule import CombiningRule, check_real, keep_member_numbers
-from orfeon.combining.shares import conclude, divide, row_sums
-from orfeon.combining.supports import Average
+from orfeon.rules.answers import LabelledAnswers, Labels, Reads
+from orfeon.rules.decider import Decider, Task, WeightedMembers
+from orfeon.rules.rule import CombiningRule, check_real, keep_member_numbers
+from orfeon.rules.shares import conclude, divide, row_sums
+from orfeon.rules.supports import Average
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.integer[Any]]

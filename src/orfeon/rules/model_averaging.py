@@ -24,10 +24,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.answers import LabelledAnswers, Labels, Reads
-from orfeon.combining.decider import RunningDecider, Task, members_at
-from orfeon.combining.rule import CombiningRule, check_real, keep_member_numbers
-from orfeon.combining.shares import conclude_mean
+from orfeon.rules.answers import LabelledAnswers, Labels, Reads
+from orfeon.rules.decider import RunningDecider, Task, members_at
+from orfeon.rules.rule import CombiningRule, check_real, keep_member_numbers
+from orfeon.rules.shares import conclude_mean
 
 Floats = npt.NDArray[np.float64]
 

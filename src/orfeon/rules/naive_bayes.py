@@ -22,11 +22,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.answers import LabelledAnswers, Labels, Reads
-from orfeon.combining.decider import RunningDecider, Task, members_at
-from orfeon.combining.rule import CombiningRule, check_real
-from orfeon.combining.shares import posterior
-from orfeon.combining.votes import on_grid
+from orfeon.rules.answers import LabelledAnswers, Labels, Reads
+from orfeon.rules.decider import RunningDecider, Task, members_at
+from orfeon.rules.rule import CombiningRule, check_real
+from orfeon.rules.shares import posterior
+from orfeon.rules.votes import on_grid
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.integer[Any]]

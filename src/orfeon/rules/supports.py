@@ -31,10 +31,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.answers import Reads
-from orfeon.combining.decider import Decider, RunningDecider, Task, WeightedMembers
-from orfeon.combining.rule import CombiningRule, check_real, keep_member_numbers
-from orfeon.combining.shares import RunningMean, conclude, divide, part_ties, posterior
+from orfeon.rules.answers import Reads
+from orfeon.rules.decider import Decider, RunningDecider, Task, WeightedMembers
+from orfeon.rules.rule import CombiningRule, check_real, keep_member_numbers
+from orfeon.rules.shares import RunningMean, conclude, divide, part_ties, posterior
 
 Floats = npt.NDArray[np.float64]
 

@@ -19,8 +19,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.answers import LabelledAnswers, Labels, Reads, read_labels, read_part
-from orfeon.combining.decider import (
+from orfeon.rule_names import RuleNames
+from orfeon.rules.answers import LabelledAnswers, Labels, Reads, read_labels, read_part
+from orfeon.rules.decider import (
     Decider,
     RunningDecider,
     Task,
@@ -28,7 +29,6 @@ from orfeon.combining.decider import (
     check_n_classes,
     members_at,
 )
-from orfeon.rule_names import RuleNames
 from orfeon.votes.selection import NothingCountsError
 
 __all__ = [
@@ -63,7 +63,7 @@ _HOMES = {
 }
 #: Names of the rules.
 RULES = tuple(_HOMES)
-_NAMES: RuleNames[CombiningRule] = RuleNames("orfeon.combining", _HOMES)
+_NAMES: RuleNames[CombiningRule] = RuleNames("orfeon.rules", _HOMES)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.answers import Reads, read_predictions, read_supports, read_votes
+from orfeon.rules.answers import Reads, read_predictions, read_supports, read_votes
 
 Floats = npt.NDArray[np.float64]
 Task = Literal["classification", "regression", "both"]
