@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal
 import os
 import signal
 import threading
@@ -137,6 +138,22 @@ def test_a_handler_that_stayed_exchanged_calls_the_one_before(alarm):
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
     held.__exit__()
+
+
+def test_a_signal_while_handlers_are_exchanged_leaves_them_as_they_were(alarm, monkeypatch):
+    exchange = _signal.signal
+
+    def interrupted(number, handler):
+        before = exchange(number, handler)
+        if number == signal.SIGALRM and handler is not alarm:
+            signal.raise_signal(signal.SIGINT)
+        return before
+
+    monkeypatch.setattr(_signal, "signal", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        HeldSignals().__enter__()
+    assert signal.getsignal(signal.SIGALRM) is alarm
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 # -- kernels ---------------------------------------------------------------------------------------

@@ -39,26 +39,34 @@ class HeldSignals:
     def __enter__(self) -> None:
         if threading.get_ident() != threading.main_thread().ident:
             return
-        for number in _SIGNALS:
-            handler = _signal.getsignal(number)
-            if callable(handler):
-                self.before[number] = handler
-                _signal.signal(number, self._handle)
-        self.is_holding = True
+        try:
+            for number in _SIGNALS:
+                handler = _signal.getsignal(number)
+                if callable(handler):
+                    self.before[number] = handler
+                    _signal.signal(number, self._handle)
+            self.is_holding = True
+        except BaseException:  # a signal arrived just now
+            self._restore()
+            raise
+
+    def __exit__(self, *error: object) -> None:
+        try:
+            self._restore()
+        finally:
+            self.is_holding = False
+        for number, frame in self.arrived.items():
+            self.before[number](number, frame)
+
+    def _restore(self) -> None:
+        # Ctrl-C comes last: once its handler is back, it may raise before the next line.
+        for number, handler in reversed(self.before.items()):
+            _signal.signal(number, handler)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.is_holding:
             self.arrived[number] = frame
-        else:  # another signal's handler raised while handlers were exchanged, so this one stayed
-            self.before[number](number, frame)
-
-    def __exit__(self, *error: object) -> None:
-        try:
-            for number, handler in self.before.items():
-                _signal.signal(number, handler)
-        finally:
-            self.is_holding = False
-        for number, frame in self.arrived.items():
+        else:  # handlers are being exchanged, or a signal interrupted that
             self.before[number](number, frame)
 
 
