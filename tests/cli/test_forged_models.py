@@ -37,7 +37,7 @@ def assert_one_sentence(capsys: Any, arguments: list[str], message: str = "") ->
     lines = [line for line in told.splitlines() if not line.startswith("Preparing")]
     assert (code, len(lines)) == (2, 1), told
     assert message in told
-    assert "defect" not in told
+    assert "internal error" not in told
 
 
 COMMANDS = ["inspect", "predict", "prune", "export", "serve"]
@@ -163,7 +163,7 @@ def test_models_that_load_and_cannot_answer_are_no_defects(place, tmp_path, caps
     path = forged(place, tmp_path, edit)
     code, told = main(arguments(command, path, place)), capsys.readouterr().err
     assert code in (0, 2)
-    assert "defect" not in told
+    assert "internal error" not in told
 
 
 def test_a_model_that_fails_is_named(place, capsys, monkeypatch):

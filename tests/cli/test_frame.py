@@ -40,7 +40,7 @@ def test_a_command_without_a_module_is_left_out(monkeypatch, capsys):
     monkeypatch.setitem(COMMANDS, "sing", "not yet written")
     assert "sing" not in available_commands()
     assert main(["sing"]) == 2
-    assert "there is no command 'sing'" in capsys.readouterr().err
+    assert "unknown command 'sing'" in capsys.readouterr().err
 
 
 def test_nothing_given_shows_the_help_and_is_a_mistake(capsys):
@@ -53,17 +53,17 @@ def test_nothing_given_shows_the_help_and_is_a_mistake(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["warmpu"], "orfeon: error: there is no command 'warmpu' (did you mean 'warmup'?)."),
+        (["warmpu"], "orfeon: error: unknown command 'warmpu' (did you mean 'warmup'?)."),
         (
             ["--versoin"],
-            "orfeon: error: there is no option '--versoin' (did you mean '--version'?).",
+            "orfeon: error: unknown option '--versoin' (did you mean '--version'?).",
         ),
         (
             ["warmup", "--familly", "trees"],
-            "orfeon warmup: error: there is no option '--familly' (did you mean '--family'?).",
+            "orfeon warmup: error: unknown option '--familly' (did you mean '--family'?).",
         ),
-        (["warmup", "trees"], "orfeon warmup: error: there is one argument too many: 'trees'."),
-        (["warmup", "--fam", "trees"], "orfeon warmup: error: there is no option '--fam'"),
+        (["warmup", "trees"], "orfeon warmup: error: unexpected argument 'trees'."),
+        (["warmup", "--fam", "trees"], "orfeon warmup: error: unknown option '--fam'"),
         (["warmup", "--family"], "orfeon warmup: error: argument --family: expected one argument."),
     ],
 )
@@ -141,7 +141,7 @@ def test_a_defect_is_1_and_its_traceback_is_in_a_file(capsys, tmp_path, monkeypa
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert ends_with(ZeroDivisionError("by nothing"), "wine.csv") == 1
     text = capsys.readouterr().err
-    assert "defect of orfeon: ZeroDivisionError: by nothing" in text
+    assert "internal error: ZeroDivisionError: by nothing" in text
     assert "Traceback" not in text
     (file,) = tmp_path.iterdir()
     assert str(file) in text
@@ -170,10 +170,10 @@ def test_debug_shows_the_traceback_of_a_defect_and_writes_no_file(capsys, tmp_pa
     ("error", "message"),
     [
         (OSError(errno.ENOSPC, "", "out.csv"), "out.csv: there is no space left on the disk"),
-        (PermissionError(errno.EACCES, "", "/x"), "/x: you have no permission."),
-        (FileNotFoundError(errno.ENOENT, "", "d.csv"), "d.csv: there is no such file or folder."),
+        (PermissionError(errno.EACCES, "", "/x"), "/x: permission denied."),
+        (FileNotFoundError(errno.ENOENT, "", "d.csv"), "d.csv: no such file or folder."),
         (OSError(errno.ENOSPC, ""), "There is no space left on the disk"),
-        (MemoryError("Unable to allocate 8 GiB"), "there is not enough memory for this. Unable"),
+        (MemoryError("Unable to allocate 8 GiB"), "not enough memory. Unable"),
     ],
 )
 def test_what_the_system_refuses_is_told_in_a_sentence(error, message, capsys, monkeypatch):

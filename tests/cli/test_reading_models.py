@@ -96,4 +96,4 @@ def test_a_zip_that_is_broken_is_a_sentence(tmp_path, capsys, ending):
     end = struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 3, 3, 500, 9, 0)
     path.write_bytes(b"PK\x03\x04" + bytes(600) + end)
     assert main(["inspect", str(path)]) == 2
-    assert "defect" not in capsys.readouterr().err
+    assert "internal error" not in capsys.readouterr().err

@@ -1,8 +1,8 @@
-"""The command ``orfeon``: one file a command, imported when that command is asked for.
+"""The command ``orfeon``: one module per command, imported only when that command is called.
 
-A command's module has two functions: ``add_parser(subparsers)`` says what it takes, and
-``run(options)`` does it and gives the exit code. Everything else is here and in
-:mod:`orfeon.cli.guard`: mistakes of users, defects, signals and closed pipes.
+Each module has two functions: ``add_parser(subparsers)`` defines the arguments, and
+``run(options)`` runs the command and returns the exit code. The rest is here and in
+:mod:`orfeon.cli.guard`: user errors, internal errors, signals and closed pipes.
 """
 
 from __future__ import annotations
@@ -22,50 +22,50 @@ from orfeon.wording import nearest_names
 
 __all__ = ["COMMANDS", "available_commands", "main"]
 
-#: The commands and what they are for. The words stand here so that `orfeon --help` imports none.
+#: The commands and their summaries, kept here so that `orfeon --help` imports no command.
 COMMANDS = {
     "study": "compare methods on your data, prune the best, write a report",
-    "fit": "train one method on a table and save the model",
-    "predict": "apply a saved model to new rows",
-    "serve": "answer requests for predictions over HTTP",
+    "fit": "fit one method to a table and save the model",
+    "predict": "predict new rows with a saved model",
+    "serve": "serve predictions over HTTP",
     "prune": "keep only the members of a saved ensemble that matter",
-    "export": "write a saved model as an ONNX file",
-    "inspect": "say what is in a model, a data file or a results store",
-    "reproduce": "run a published table's protocol, our figures beside theirs",
+    "export": "export a saved model to an ONNX file",
+    "inspect": "describe a model, a data file or a results store",
+    "reproduce": "rerun a published table and compare the figures",
     "datasets": "list, describe and fetch named data sets",
     "warmup": "compile the kernels now, so that later commands start fast",
 }
 
 _DESCRIPTION = """\
-Ensembles that train more voices than others can afford, and keep those that matter.
+Train large ensembles cheaply, and keep only the members that matter.
 
-Start with 'orfeon study': it needs nothing, not even data. Every command has its own page:
-'orfeon fit --help'.
+Start with 'orfeon study': it runs without arguments, even without data. Each command has its own
+help page, such as 'orfeon fit --help'.
 """
 
 
 def available_commands() -> list[str]:
-    """The commands whose modules are installed, in the order of their list."""
+    """The commands whose modules are installed, in the order of ``COMMANDS``."""
     return [name for name in COMMANDS if importlib.util.find_spec(f"{__name__}.{name}")]
 
 
 def _asked_for(arguments: Sequence[str], commands: Sequence[str]) -> str | None:
-    """The command among the arguments: the first that is no option, as options here take none."""
+    """The command among the arguments: the first non-option, since options here take no value."""
     name = next((argument for argument in arguments if not argument.startswith("-")), None)
     if name is None or name in commands:
         return name
     raise UsageError(
         "orfeon",
-        f"there is no command {name!r}{nearest_names(name, commands)}. "
+        f"unknown command {name!r}{nearest_names(name, commands)}. "
         f"The commands are {', '.join(commands)}.",
     )
 
 
 def _build_parser(commands: Sequence[str], command: str | None) -> tuple[Parser, ModuleType | None]:
-    """The parser of all commands; only the one asked for is imported."""
+    """The parser of all commands; only the one that is called is imported."""
     parser = Parser(prog="orfeon", description=_DESCRIPTION, epilog=EXIT_CODES)
     parser.add_argument("--version", action="version", version=f"orfeon {__version__}")
-    parser.add_argument("--debug", action="store_true", help="show tracebacks of all errors")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of every error")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     module = None
     for name in commands:
@@ -93,7 +93,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 @contextmanager
 def _notes(*, silent: bool) -> Iterator[None]:
-    """Keep quiet about kernels that are compiled, where that was asked for."""
+    """Silence notes about compiled kernels, as ``--quiet`` requests."""
     logger = logging.getLogger("orfeon")
     before = logger.level
     if silent:

@@ -1,4 +1,4 @@
-"""What surrounds a command: its mistakes, defects, signals and closed pipes become exit codes."""
+"""Runs a command and turns errors, signals and closed pipes into exit codes."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from orfeon.cli.parser import UsageError
 from orfeon.cli.words import command_text, printable
 from orfeon.errors import ArgumentError, UserError
 
-#: Errors of the system that the user can do something about, and what.
+#: System errors that the user can fix, and how.
 _SYSTEM_ERRORS = {
     errno.ENOSPC: "there is no space left on the disk: free some, or write elsewhere",
-    errno.EDQUOT: "your share of the disk is full: free some space, or write elsewhere",
-    errno.EACCES: "you have no permission",
-    errno.EPERM: "that is not permitted",
-    errno.EROFS: "it is on a read-only disk: write elsewhere",
-    errno.ENOENT: "there is no such file or folder",
-    errno.ENOTDIR: "a part of this path is no folder",
-    errno.EISDIR: "it is a folder, a file is needed",
-    errno.EEXIST: "it is there already",
-    errno.ENAMETOOLONG: "its name is too long",
+    errno.EDQUOT: "your disk quota is used up: free some space, or write elsewhere",
+    errno.EACCES: "permission denied",
+    errno.EPERM: "operation not permitted",
+    errno.EROFS: "the disk is read-only: write elsewhere",
+    errno.ENOENT: "no such file or folder",
+    errno.ENOTDIR: "part of this path is not a folder",
+    errno.EISDIR: "it is a folder, not a file",
+    errno.EEXIST: "it already exists",
+    errno.ENAMETOOLONG: "the name is too long",
     errno.EFBIG: "the file would be larger than allowed",
     errno.EIO: "the disk could not be read or written",
 }
 
 
-#: Options that are not called as the arguments that they set.
+#: Options whose names differ from the arguments they set.
 _OPTIONS = {
     "keep_columns": "use",
     "n_folds": "folds",
@@ -47,7 +47,7 @@ _OPTIONS = {
 
 
 class Terminated(KeyboardInterrupt):
-    """The system asks the process to end; whoever tidies up after Ctrl-C does so after this too."""
+    """The system terminates the process; cleanup for Ctrl-C runs for this too."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"signal {number}")
@@ -56,14 +56,14 @@ class Terminated(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def _signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end a command as Ctrl-C does, with everything tidied up."""
+    """Let SIGTERM and SIGHUP end a command as Ctrl-C does, with cleanup."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     owner = os.getpid()
 
     def terminate(number: int, frame: object) -> None:
-        if os.getpid() != owner:  # a forked worker, that has nothing to tidy up
+        if os.getpid() != owner:  # a forked worker has nothing to clean up
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
         raise Terminated(number)
@@ -83,7 +83,7 @@ def _signals() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _plain_warnings(program: str) -> Iterator[None]:
-    """Warnings are told once, as sentences of the command, without lines of source."""
+    """Show each warning once, as a message of the command, without source lines."""
     shown: set[str] = set()
     before = warnings.showwarning
 
@@ -102,7 +102,7 @@ def _plain_warnings(program: str) -> Iterator[None]:
 
 
 def _tell(text: str) -> None:
-    """Write a line on standard error; where that is closed, nothing can be told."""
+    """Write a line to standard error, unless that is closed."""
     with contextlib.suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
 
@@ -117,7 +117,7 @@ def _program(arguments: Sequence[str]) -> str:
 
 
 def _system_message(error: OSError) -> str | None:
-    """A sentence for an error of the system that is no defect of ours; None for the others."""
+    """The message for a system error that the user can fix; None for the others."""
     what = _SYSTEM_ERRORS.get(error.errno or 0)
     if what is None:
         return None
@@ -126,7 +126,7 @@ def _system_message(error: OSError) -> str | None:
 
 
 def _write_traceback(arguments: Sequence[str], text: str) -> str | None:
-    """Write what is needed to repair a defect to a file of its own; None where none can be."""
+    """Write version, command and traceback to a new file; None if that fails."""
     about = f"orfeon {__version__}, Python {platform.python_version()}, {platform.platform()}"
     command = command_text(arguments)
     try:
@@ -138,7 +138,9 @@ def _write_traceback(arguments: Sequence[str], text: str) -> str | None:
     return path
 
 
-def _report_defect(program: str, arguments: Sequence[str], error: Exception, debug: bool) -> None:
+def _report_internal_error(
+    program: str, arguments: Sequence[str], error: Exception, debug: bool
+) -> None:
     text = "".join(traceback.format_exception(error))
     kind = f"{type(error).__name__}: {printable(error, 300)}"
     path = None if debug else _write_traceback(arguments, text)
@@ -147,11 +149,11 @@ def _report_defect(program: str, arguments: Sequence[str], error: Exception, deb
         where = "The traceback is above"
     else:
         where = f"The traceback is in {path}"
-    _tell(f"{program}: this is a defect of orfeon: {kind}. {where}; please report it.")
+    _tell(f"{program}: internal error: {kind}. {where}; please report it.")
 
 
 def _leave_closed_pipe() -> None:
-    """Turn standard output to nowhere, or Python complains when it flushes it at the end."""
+    """Redirect standard output to the null device, or Python complains when it flushes at exit."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -164,7 +166,7 @@ def _flush() -> None:
 
 
 def _printed_anywhere() -> None:
-    """Characters that a terminal's encoding lacks are written as escapes, never an error."""
+    """Write characters that the terminal's encoding lacks as escapes."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -173,7 +175,7 @@ def _printed_anywhere() -> None:
 
 
 def guarded(run: Callable[[list[str]], int], arguments: list[str]) -> int:
-    """Run a command and give its exit code, whatever happens."""
+    """Run a command and return its exit code, whatever happens."""
     program = _program(arguments)
     debug = "--debug" in arguments
     _printed_anywhere()
@@ -193,13 +195,13 @@ def guarded(run: Callable[[list[str]], int], arguments: list[str]) -> int:
         if code_found is None:
             if not isinstance(error, Exception):
                 raise
-            _report_defect(program, arguments, error, debug)
+            _report_internal_error(program, arguments, error, debug)
             return 1
         return code_found
 
 
 def _exit_code(error: BaseException, program: str) -> int | None:
-    """Tell what happened and give the exit code; None for a defect, which is told elsewhere."""
+    """Print the message and return the exit code; None for internal errors, reported elsewhere."""
     match error:
         case Terminated():
             _tell(f"{program}: terminated.")
@@ -222,7 +224,7 @@ def _exit_code(error: BaseException, program: str) -> int | None:
             return 2
         case MemoryError():
             more = f" {_message(error)}" if str(error) else ""
-            _tell(f"{program}: error: there is not enough memory for this.{more}")
+            _tell(f"{program}: error: not enough memory.{more}")
             return 2
         case OSError():
             message = _system_message(error)
@@ -234,6 +236,6 @@ def _exit_code(error: BaseException, program: str) -> int | None:
 
 
 def _leave_closed_pipe_if_full(error: OSError) -> None:
-    """A full disk under standard output would be met again by the flush at Python's end."""
+    """A full disk under standard output would fail again in the flush at exit."""
     if error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         _leave_closed_pipe()

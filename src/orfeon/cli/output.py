@@ -1,7 +1,7 @@
-"""What commands print: tables for people, one JSON document for programs, notes beside both.
+"""What commands print: tables for people, JSON for programs, and notes.
 
-Results go to standard output, notes to standard error. On a terminal tables are drawn with
-Rich; in a pipe they are plain aligned text, whatever the width.
+Results go to standard output, notes to standard error. On a terminal, Rich draws the tables; in a
+pipe, they are plain aligned text of any width.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from orfeon.wording import aligned
 
 
 def plain_value(value: Any) -> Any:
-    """A value as JSON can hold it: NumPy's numbers as numbers, what is not finite as null."""
+    """A value that JSON can hold: NumPy numbers become numbers, non-finite ones null."""
     if isinstance(value, Mapping):
         return {str(plain_value(name)): plain_value(item) for name, item in value.items()}
     if hasattr(value, "tolist"):
@@ -38,7 +38,7 @@ def print_json(document: Any) -> None:
 
 
 def is_terminal(stream: Any) -> bool:
-    """Whether a stream is a terminal that can be drawn on; colours are NO_COLOR's matter."""
+    """Whether a stream is a terminal that can be drawn on; NO_COLOR only affects colours."""
     if stream is None or getattr(stream, "closed", False) or not stream.isatty():
         return False
     return os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
@@ -90,7 +90,7 @@ def _draw_table(
 
 
 def print_facts(facts: Mapping[str, object] | Sequence[tuple[str, object]]) -> None:
-    """Print names and values, a line each."""
+    """Print names and values, one pair per line."""
     pairs = facts.items() if isinstance(facts, Mapping) else facts
     lines = [[printable(name), printable(fact)] for name, fact in pairs if fact is not None]
     if lines:
@@ -98,6 +98,6 @@ def print_facts(facts: Mapping[str, object] | Sequence[tuple[str, object]]) -> N
 
 
 def say(text: str, *, quiet: bool = False) -> None:
-    """Tell something beside the result, on standard error."""
+    """Print a note on standard error."""
     if not quiet:
         print(text, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The parser of commands: help worth reading, and errors of one sentence."""
+"""The argument parser: readable help pages and one-sentence errors."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any, NoReturn
 from orfeon.errors import UserError
 from orfeon.wording import nearest_names
 
-#: What every command's help ends with.
+#: The end of every help page.
 EXIT_CODES = """\
 Exit codes:
-  0    done
-  1    a defect of orfeon: the message names a file with the traceback
-  2    something given is not right: the message says what
-  130  interrupted (Ctrl-C); 143 terminated (SIGTERM); 141 nobody reads the output
+  0    success
+  1    internal error: the message names a file with the traceback
+  2    invalid input: the message says what is wrong
+  130  interrupted (Ctrl-C); 143 terminated (SIGTERM); 141 output pipe closed
 """
 
 
 class UsageError(UserError):
-    """The arguments of a command are not as they must be."""
+    """The arguments of a command are invalid."""
 
     def __init__(self, program: str, message: str) -> None:
         super().__init__(message)
@@ -29,13 +29,13 @@ class UsageError(UserError):
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Paragraphs are filled, indented lines stand as they are written."""
+    """Fills paragraphs, and leaves indented lines as they are."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=26)
 
     def add_argument(self, action: argparse.Action) -> None:
-        """Count the indent of the commands' names, which argparse forgets."""
+        """Count the indent of the command names, which argparse forgets."""
         super().add_argument(action)
         if isinstance(action, argparse._SubParsersAction):
             self._action_max_length += 2
@@ -53,33 +53,33 @@ def _fill_paragraph(paragraph: str, width: int) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are raised, in one sentence with the nearest names."""
+    """A parser that raises its errors: one sentence each, with the nearest names."""
 
     def __init__(self, **settings: Any) -> None:
-        # Abbreviations would end to work on the day that another option begins alike.
+        # Abbreviations would stop working once another option shares the prefix.
         settings.setdefault("allow_abbrev", False)
         settings.setdefault("formatter_class", _Formatter)
         super().__init__(**settings)
 
     def error(self, message: str) -> NoReturn:
-        """Raise what is wrong with the arguments."""
+        """Raise a ``UsageError``."""
         if not message.endswith((".", "?")):
             message += "."
         raise UsageError(self.prog, f"{message} See '{self.prog} --help'.")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Write a help page; argparse would hide that a disk is full or a reader has gone."""
+        """Write a help page; argparse would hide a full disk or a closed pipe."""
         if message and file is not None:
             file.write(message)
 
     def add_debug_option(self) -> None:
-        """Let ``--debug`` stand after the command too."""
+        """Accept ``--debug`` after the command too."""
         self.add_argument(
             "--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
         )
 
     def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Parse arguments; what is not known is an error of the command that was called."""
+        """Parse arguments; the called command reports unknown ones."""
         options, unknown = self.parse_known_args(arguments)
         if unknown:
             self._command_parser(getattr(options, "command", None))._refuse(unknown)
@@ -96,16 +96,16 @@ class Parser(argparse.ArgumentParser):
     def _refuse(self, unknown: Sequence[str]) -> NoReturn:
         name = next((text for text in unknown if text.startswith("-")), None)
         if name is None:
-            self.error(f"there is one argument too many: {unknown[0]!r}")
+            self.error(f"unexpected argument {unknown[0]!r}")
         name = name.split("=", 1)[0]
         known = [option for option in self._option_string_actions if option.startswith("--")]
-        self.error(f"there is no option {name!r}{nearest_names(name, known)}")
+        self.error(f"unknown option {name!r}{nearest_names(name, known)}")
 
 
 def command_parser(
     subparsers: Any, name: str, summary: str, description: str, examples: str = ""
 ) -> Parser:
-    """Add the parser of a command, with a help page in the house's form."""
+    """Add the parser of a command, with examples and exit codes at the end of its help."""
     lines = textwrap.indent(textwrap.dedent(examples).strip(), "  ")
     epilog = f"Examples:\n{lines}\n\n{EXIT_CODES}" if lines else EXIT_CODES
     parser = subparsers.add_parser(name, help=summary, description=description, epilog=epilog)

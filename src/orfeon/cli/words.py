@@ -1,4 +1,4 @@
-"""Text safe to print: what does nothing to a terminal, and gives no password away."""
+"""Text that is safe to print: no control characters, no passwords."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 
 def printable(text: object, longest: int | None = None) -> str:
-    r"""Text of users that does nothing to a terminal: control characters are shown, not obeyed."""
+    r"""Escape control characters in text from users, so that a terminal does not obey them."""
     shown = "".join(
         repr(character)[1:-1]
         if unicodedata.category(character) in ("Cc", "Cf", "Cs")
@@ -21,7 +21,7 @@ def printable(text: object, longest: int | None = None) -> str:
 
 
 def command_text(arguments: Iterable[str]) -> str:
-    """A command as it may be shown to others: passwords in addresses are starred."""
+    """A command line with the passwords in its addresses masked."""
     return shlex.join(["orfeon", *(_without_password(argument) for argument in arguments)])
 
 
