@@ -62,7 +62,7 @@ def test_a_data_set_is_shown_with_its_columns_and_notes(capsys, tmp_path):
     kinds = {line.split()[0]: line.split()[1] for line in text.splitlines() if "  " in line}
     assert kinds["id"] == "identifier"
     assert kinds["outlook"] == "category"
-    assert "- Left out, names of the rows: id." in text
+    assert "- Excluded row identifiers: id." in text
 
 
 def test_showing_as_json_gives_one_document_with_the_profile(capsys, tmp_path):

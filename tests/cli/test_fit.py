@@ -53,7 +53,7 @@ def test_figures_of_training_are_told_and_kept(place, homes, tmp_path, capsys):
     assert document["bytes"] == output.stat().st_size
     assert document["rows"] == 240
     assert document["classes"] == ["cheap", "dear"]
-    assert any("names of the rows: name" in note for note in document["notes"])
+    assert any("row identifiers: name" in note for note in document["notes"])
     assert {name: saved.about[name] for name in ("method", "seed", "training")} == {
         name: document[name] for name in ("method", "seed", "training")
     }
@@ -63,7 +63,7 @@ def test_people_are_told_what_was_left_out_and_how_it_went(place, tmp_path, caps
     output = tmp_path / "m.orfeon"
     assert fit(place, "--target", "price", "--drop", "class", "--members", "50", output=output) == 0
     captured = capsys.readouterr()
-    assert "Left out, names of the rows: name." in captured.err
+    assert "Excluded row identifiers: name." in captured.err
     assert "training error  RMSE" in captured.out
     assert "out-of-bag R²" in captured.out
     assert fit(place, "--target", "price", "--force", "-q", "--members", "5", output=output) == 0
@@ -116,7 +116,7 @@ def test_a_data_set_by_name_knows_its_target(tmp_path, capsys):
         (["--target", "class", "--use", "nope"], "--use: 'nope' is not a column. The columns are"),
         (
             ["--target", "class", "--drop", "name,size,rooms,code,built,price"],
-            "No attribute is left to predict 'class' from. Dropped: built, code, name, price, "
+            "No feature is left to predict 'class'. Dropped: built, code, name, price, "
             "rooms and size.\n",
         ),
         (["--target", "class", "--members", "0"], "argument --members: 0 is not allowed"),

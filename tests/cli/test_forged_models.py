@@ -103,7 +103,7 @@ def lose_a_field(content: Content) -> None:
 
 
 PREPARATIONS: dict[str, tuple[Callable[[Content], None], str]] = {
-    "levels twice": (in_column("category", levels=["a", "a"]), "'code': levels must be different"),
+    "levels twice": (in_column("category", levels=["a", "a"]), "'code': levels must be distinct"),
     "levels of numbers": (in_column("category", levels=[1, 2]), "'code': levels must be"),
     "levels as a text": (in_column("category", levels="ab"), "'code': levels must be"),
     "half a letter": (in_column("category", levels=["\ud800"]), "'code': levels must be"),
@@ -111,26 +111,29 @@ PREPARATIONS: dict[str, tuple[Callable[[Content], None], str]] = {
     "others unclear": (in_column("category", has_other=1), "has_other must be"),
     "a format twice": (in_column("date", date_format="%d%d"), "'built': date_format must be"),
     "a list as format": (in_column("date", date_format=["%d"]), "'built': date_format must be"),
-    "an unknown part": (in_column("date", parts=["year"]), "'built': parts must be different ones"),
-    "a part twice": (in_column("date", parts=["days", "days"]), "'built': parts must be different"),
-    "a date of no parts": (in_column("date", parts=[]), "'built': parts are those of a date"),
-    "a number with parts": (in_column("number", parts=["days"]), "parts are those of a date"),
+    "an unknown part": (
+        in_column("date", parts=["year"]),
+        "'built': parts must be distinct values",
+    ),
+    "a part twice": (in_column("date", parts=["days", "days"]), "'built': parts must be distinct"),
+    "a date of no parts": (in_column("date", parts=[]), "'built': dates need parts"),
+    "a number with parts": (in_column("number", parts=["days"]), "dates need parts and"),
     "an unknown kind": (in_column("number", kind={}), "'size': kind must be 'number'"),
-    "a name of numbers": (in_column("number", name=7), "name must be a text"),
-    "a column twice": (repeat_a_column, "columns must have different names"),
+    "a name of numbers": (in_column("number", name=7), "name must be a string"),
+    "a column twice": (repeat_a_column, "columns must have distinct names"),
     "no columns": (in_preparation(columns=[]), "columns must not be empty"),
     "columns of numbers": (in_preparation(columns=3), "cannot be read"),
     "a lost field": (lose_a_field, "lacks 'parts'"),
-    "another version": (in_preparation(version=10**1000), "version of the preparation is 1000"),
+    "another version": (in_preparation(version=10**1000), "the preparation has version 1000"),
     "an unknown task": (
         in_target(task="guess"),
         "task must be 'classification' or 'regression'; got 'guess'",
     ),
-    "classes twice": (in_target(classes=["cheap", "cheap"]), "classes must be different"),
-    "mixed classes": (in_target(classes=["cheap", 1]), "classes must be different texts, or"),
-    "large classes": (in_target(classes=[2**60, 1]), "classes must be different texts, or"),
+    "classes twice": (in_target(classes=["cheap", "cheap"]), "classes must be distinct"),
+    "mixed classes": (in_target(classes=["cheap", 1]), "classes must be distinct strings or"),
+    "large classes": (in_target(classes=[2**60, 1]), "classes must be distinct strings or"),
     "classes of numbers": (in_target(task="regression"), "regression has no classes"),
-    "a target of no name": (in_target(name=None), "the name of the target must be a text"),
+    "a target of no name": (in_target(name=None), "the name of the target must be a string"),
 }
 
 

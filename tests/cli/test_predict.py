@@ -169,7 +169,7 @@ def test_models_saved_from_python_go_by_the_names_of_their_columns(tmp_path, cap
         (["bag.orfeon", "new.csv", "--id", "nam"], "--id: the data has no column 'nam' (did you"),
         (["price.orfeon", "new.csv", "--proba"], "--proba: "),
         (["bag.orfeon", "few.csv"], "The data has no column 'rooms'; the model was trained with 5"),
-        (["bag.orfeon", "words.csv"], "The column 'size' must hold numbers"),
+        (["bag.orfeon", "words.csv"], "The column 'size' must contain numbers"),
         (["bag.orfeon", "none.csv"], "none.csv"),
         (["bag.orfeon", "nowhere.csv"], "There is no file nowhere.csv"),
         (["new.csv", "new.csv"], "new.csv cannot be loaded: it is no model file"),
@@ -209,7 +209,7 @@ def test_a_mistake_far_down_leaves_the_old_file(place, new_homes, tmp_path, monk
     output.write_text("old")
     arguments = ["predict", str(place / "bag.orfeon"), str(tmp_path / "broken.csv")]
     assert main([*arguments, "-o", str(output), "--force"]) == 2
-    assert "must hold numbers" in capsys.readouterr().err
+    assert "must contain numbers" in capsys.readouterr().err
     assert output.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["broken.csv", "out.csv"]
 

@@ -41,7 +41,7 @@ def test_a_study_prints_a_table_and_leaves_store_report_and_model(waves, tmp_pat
     assert "waves: 120 rows, 8 attributes, 3 classes of wave to predict" in printed
     assert "bagging, ordered, 20%" in printed
     assert "Expect an error of " in printed
-    assert "names of the rows: id" in printed
+    assert "row identifiers: id" in printed
     assert {path.name for path in out.iterdir()} == {"store.db", "report.html", "model.orfeon"}
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "bagging" in page

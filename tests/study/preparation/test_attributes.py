@@ -59,8 +59,8 @@ def test_words_that_are_numbers_are_numbers():
     assert prepared.X["money"][8] == 1.2
     assert prepared.X["exact"][3] == 0.75
     assert prepared.X["dates_of_exams"][7] == 2.0
-    assert "thousands is a number: commas part thousands." in prepared.notes
-    assert "decimals is a number: commas are decimal points." in prepared.notes
+    assert "thousands is numeric: commas separate thousands." in prepared.notes
+    assert "decimals is numeric: commas separate decimals." in prepared.notes
 
 
 def test_commas_of_two_meanings_make_words():
@@ -74,7 +74,7 @@ def test_a_few_words_among_many_numbers_are_missing_and_many_make_categories():
     frame = table(mostly=mostly, mixed=["1", "2", "x"] * 20)
     prepared = prepare(frame, "class")
     assert prepared.X["mostly"].isna().sum() == 2
-    assert "mostly is a number: 'unknown' taken as missing." in prepared.notes
+    assert "mostly is numeric: 'unknown' treated as missing." in prepared.notes
     assert prepared.X["mixed"].cat.categories.tolist() == ["1", "2", "x"]
 
 
@@ -93,7 +93,7 @@ def test_infinite_and_huge_numbers():
     assert prepared.X["infinite"].isna().sum() == 2
     assert prepared.X["beyond"].isna().sum() == 29  # from 10 ** 310 on
     assert np.isfinite(prepared.X["huge"]).all()
-    assert "taken as missing: infinite (2) and beyond (29)" in said(prepared)
+    assert "treated as missing: infinite (2) and beyond (29)" in said(prepared)
     assert "Numbers above 2**53 are rounded: huge and beyond." in prepared.notes
 
 
@@ -102,7 +102,7 @@ def test_a_column_that_is_nearly_always_missing_is_kept_and_told():
     rare[[7, 40]] = 1.5, 2.5
     prepared = prepare(table(rare=rare), "class")
     assert "rare" in prepared.X
-    assert "rare is missing in 96.7% of the rows." in prepared.notes
+    assert "rare is missing in 96.7% of rows." in prepared.notes
 
 
 def test_one_value_or_missing_says_something():
@@ -124,10 +124,10 @@ def test_halves_of_letters_and_wild_objects_make_words():
     [
         ("%Y-%m-%d", ""),
         ("%Y-%m-%dT%H:%M:%S", ""),
-        ("%d.%m.%Y", "written as %d.%m.%Y"),
-        ("%d/%m/%Y", "written as %d/%m/%Y"),
-        ("%m/%d/%Y", "written as %m/%d/%Y"),
-        ("%d %B %Y", "written as %d %B %Y"),
+        ("%d.%m.%Y", "format %d.%m.%Y"),
+        ("%d/%m/%Y", "format %d/%m/%Y"),
+        ("%m/%d/%Y", "format %m/%d/%Y"),
+        ("%d %B %Y", "format %d %B %Y"),
     ],
 )
 def test_dates_become_days_month_and_day_of_the_week(form, note):
@@ -137,7 +137,7 @@ def test_dates_become_days_month_and_day_of_the_week(form, note):
     np.testing.assert_array_equal(X["when (days)"], 19711.0 + np.arange(N))
     np.testing.assert_array_equal(X["when (month)"], [day.month for day in days])
     np.testing.assert_array_equal(X["when (weekday)"], [day.weekday() for day in days])
-    assert "Dates became days since 1970" in said(prepared)
+    assert "Dates were split into days since 1970" in said(prepared)
     assert note in said(prepared)
 
 
@@ -158,8 +158,8 @@ def test_dates_of_every_type():
     assert X["zoned (hour)"][0] == 22.0  # in UTC
     assert X["months (days)"][1] - X["months (days)"][0] == 31.0
     assert "months (hour)" not in X  # it would always be 0
-    copies = next(note for note in prepared.notes if "copy" in note)
-    assert "coded (as objects)" in copies
+    copies = next(note for note in prepared.notes if "copies of other" in note)
+    assert "coded (same as objects)" in copies
 
 
 def test_versions_and_numbers_are_no_dates():
@@ -175,27 +175,27 @@ def test_versions_and_numbers_are_no_dates():
 @pytest.mark.parametrize(
     ("name", "values", "reason"),
     [
-        ("n", range(N), "names of the rows"),
-        ("n", list(range(100, 100 + N))[::-1], "names of the rows"),
-        ("customer_id", [(i * 7919) % 10007 for i in range(N)], "names of the rows"),
-        ("customerID", [float((i * 7919) % 10007) for i in range(N)], "names of the rows"),
-        ("code", [f"k{(i * 7919) % 10007}" for i in range(N)], "names of the rows"),
-        ("remark", [f"this is remark number {i} of many" for i in range(N)], "free text"),
-        ("always", [7] * N, "the same value in every row"),
-        ("always", ["x"] * N, "the same value in every row"),
-        ("nothing", [None] * N, "no value in any row"),
-        ("nothing", [np.nan] * N, "no value in any row"),
-        ("nothing", [" "] * N, "no value in any row"),
-        ("lists", [[1, 2]] * N, "lists, tables or bytes"),
-        ("tables", [{"a": 1}] * N, "lists, tables or bytes"),
-        ("bytes", [b"a", b"b"] * 30, "lists, tables or bytes"),
-        ("complex", [1j, 2j] * 30, "lists, tables or bytes"),
+        ("n", range(N), "row identifiers"),
+        ("n", list(range(100, 100 + N))[::-1], "row identifiers"),
+        ("customer_id", [(i * 7919) % 10007 for i in range(N)], "row identifiers"),
+        ("customerID", [float((i * 7919) % 10007) for i in range(N)], "row identifiers"),
+        ("code", [f"k{(i * 7919) % 10007}" for i in range(N)], "row identifiers"),
+        ("remark", [f"this is remark number {i} of many" for i in range(N)], "free-text columns"),
+        ("always", [7] * N, "constant columns"),
+        ("always", ["x"] * N, "constant columns"),
+        ("nothing", [None] * N, "empty columns"),
+        ("nothing", [np.nan] * N, "empty columns"),
+        ("nothing", [" "] * N, "empty columns"),
+        ("lists", [[1, 2]] * N, "columns of lists, tables or bytes"),
+        ("tables", [{"a": 1}] * N, "columns of lists, tables or bytes"),
+        ("bytes", [b"a", b"b"] * 30, "columns of lists, tables or bytes"),
+        ("complex", [1j, 2j] * 30, "columns of lists, tables or bytes"),
     ],
 )
 def test_useless_columns_are_left_out_and_told(name, values, reason):
     prepared = prepare(table(**{name: list(values)}), "class")
     assert list(prepared.X.columns) == ["u"]
-    assert f"Left out, {reason}: {name}." in prepared.notes
+    assert f"Excluded {reason}: {name}." in prepared.notes
 
 
 def test_the_user_can_keep_what_looks_useless_and_drop_what_does_not():
@@ -224,7 +224,10 @@ def test_copies_of_columns_are_left_out_whatever_their_type():
     frame["u2"] = frame["u"].astype(str)
     prepared = prepare(frame, "class")
     assert list(prepared.X.columns) == ["u", "word"]
-    expected = "Left out, a copy of another column: again (as word), coded (as word) and u2 (as u)."
+    expected = (
+        "Excluded copies of other columns: again (same as word), coded (same as word) and u2 "
+        "(same as u)."
+    )
     assert expected in prepared.notes
 
 
@@ -244,7 +247,7 @@ def test_many_levels_are_reduced_to_the_frequent_ones():
     counts = pd.Series(levels).value_counts()
     others = 30_000 - counts.iloc[:254].sum()
     assert (column == "(other)").sum() == others
-    assert "city has 10000 levels: the 254 most frequent are kept" in said(prepared)
+    assert "city has 10,000 categories: the 254 most frequent are kept" in said(prepared)
     new = pd.DataFrame({"city": ["city 1", "Atlantis", None]})
     assert prepared.preparation.transform(new)["city"].isna().tolist() == [False, False, True]
     assert prepared.preparation.transform(new)["city"][1] == "(other)"
@@ -269,7 +272,7 @@ def test_names_become_different_strings_without_blanks():
     frame["class"] = ["a", "b"] * 30
     prepared = prepare(frame, "class")
     assert list(prepared.X.columns) == ["u", "7", "column_3", "v", "v.2", "column_6", "two rows"]
-    assert "Columns with the same name have a number now: v." in prepared.notes
+    assert "Columns with the same name were numbered: v." in prepared.notes
     assert prepare(frame, 7).preparation.target == "7"
 
 
@@ -279,23 +282,23 @@ def test_the_target_named_twice_is_refused_unless_both_say_the_same(tmp_path):
     frame.columns = ["u", "class", "class"]
     prepared = prepare(frame, "class")
     assert list(prepared.X.columns) == ["u"]
-    assert "Left out, the target once more: class.2." in prepared.notes
+    assert "Excluded copies of the target: class.2." in prepared.notes
     frame.iloc[0, 2] = "other"
-    with pytest.raises(UserError, match="'class' is the name of 2 columns, and they differ"):
+    with pytest.raises(UserError, match="'class', as the target is, and they differ"):
         prepare(frame, "class")
     frame.to_csv(tmp_path / "a.csv", index=False)
-    with pytest.raises(UserError, match="'class' is the name of 2 columns, and they differ"):
+    with pytest.raises(UserError, match="'class', as the target is, and they differ"):
         prepare(read_file(tmp_path / "a.csv"), "class")
 
 
 def test_an_attribute_that_tells_the_class_is_told():
     frame = table()
     frame["coded"] = (frame["class"] == "yes").astype(int)
-    note = next(note for note in prepare(frame, "class").notes if "follows from" in note)
-    assert "The target follows from coded in every row" in note
+    note = next(note for note in prepare(frame, "class").notes if "leakage" in note)
+    assert "the target is determined by coded." in note
     numbers = table(target=np.arange(N) ** 1.5)
     numbers["same"] = numbers["target"]
-    assert "follows from same" in said(prepare(numbers.drop(columns="class"), "target"))
+    assert "determined by same" in said(prepare(numbers.drop(columns="class"), "target"))
 
 
 # -- rows ------------------------------------------------------------------------------------------
@@ -306,7 +309,7 @@ def test_rows_without_target_are_left_out_and_counted():
     frame.loc[[3, 50], "class"] = [None, " "]
     prepared = prepare(frame, "class")
     assert len(prepared.X) == len(prepared.y) == N - 2
-    assert "Rows without a value of the target are left out: 2." in prepared.notes
+    assert "2 rows without a target value were excluded." in prepared.notes
     np.testing.assert_array_equal(prepared.X["u"], frame["u"].drop([3, 50]))
     assert prepared.X.index.tolist() == list(range(N - 2))
 
@@ -317,14 +320,12 @@ def test_repeated_rows_are_counted_apart_from_names_of_rows():
     frame.loc[30:, "class"] = frame["class"].to_numpy()[:30]
     prepared = prepare(frame, "class")
     assert prepared.profile.n_duplicates == 30
-    assert "30 of 60 rows repeat an earlier one" in said(prepared)
+    assert "30 of 60 rows are duplicates" in said(prepared)
 
 
 def test_all_rows_the_same():
     frame = pd.DataFrame({"u": [1] * N, "class": ["a", "b"] * 30})
-    with pytest.raises(
-        UserError, match=r"No attribute is left.*from\. Left out, the same value in every row: u\.$"
-    ):
+    with pytest.raises(UserError, match=r"No feature is left.*\. Excluded constant columns: u\.$"):
         prepare(frame, "class")
     frame["class"] = "a"
     with pytest.raises(UserError, match="is always 'a'"):

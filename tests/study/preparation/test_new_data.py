@@ -67,20 +67,20 @@ def test_new_values_are_missing_and_wrong_columns_refused():
     with pytest.raises(UserError, match=r"no column 'u' and 'when'; the model was trained with 5"):
         preparation.transform(new.drop(columns=["when", "u"]))
     new["u"] = "red"
-    with pytest.raises(UserError, match=r"'u' must hold numbers.*it holds 'red'"):
+    with pytest.raises(UserError, match=r"'u' must contain numbers.*it contains 'red'"):
         preparation.transform(new)
     new["u"], new["when"] = 1.0, "tomorrow"
-    with pytest.raises(UserError, match=r"'when' must hold dates.*it holds 'tomorrow'"):
+    with pytest.raises(UserError, match=r"'when' must contain dates.*it contains 'tomorrow'"):
         preparation.transform(new)
     with pytest.raises(UserError, match="The target 'class' is not a column"):
         preparation.transform_labelled(everything().drop(columns="class"))
-    with pytest.raises(UserError, match="No row of the data has a value of the target"):
+    with pytest.raises(UserError, match="No row of the data has a value for the target"):
         preparation.transform_labelled(everything().assign(**{"class": None}))
 
 
 def test_a_preparation_of_another_version_is_refused():
     plain = prepare(everything(), "class").preparation.to_dict()
-    with pytest.raises(UserError, match="version of the preparation is 99; this release reads 1"):
+    with pytest.raises(UserError, match="the preparation has version 99; this release reads 1"):
         Preparation.from_dict({**plain, "version": 99})
     column = {**plain["columns"][0], "kind": "song"}
     with pytest.raises(ValueError, match="kind must be 'number', 'category' or 'date'"):
@@ -128,7 +128,7 @@ def test_the_types_of_parquet(tmp_path):
         "day": "date", "clock": "category", "list": "nested", "struct": "nested",
         "bytes": "nested", "class": "category",
     }  # fmt: skip
-    assert "Left out, lists, tables or bytes: list, struct and bytes." in prepared.notes
+    assert "Excluded columns of lists, tables or bytes: list, struct and bytes." in prepared.notes
     assert prepared.X["price"][3] == 0.75
 
 

@@ -76,15 +76,19 @@ def test_infinite_targets_are_left_out_of_regression():
         (["a"] * N, {}, "is always 'a': there is nothing to predict"),
         ([5] * N, {}, "is always '5': there is nothing to predict"),
         (["a", None] * 30, {}, "is always 'a': there is nothing to predict"),
-        ([None] * N, {}, "has no value in any row"),
-        (["a", "b", *[None] * 58], {}, "2 rows have a value of the target 'class': at least 10"),
-        (pd.date_range("2024-01-01", periods=N), {}, "holds dates: turn them into a number"),
-        ([f"2024-01-{i % 28 + 1:02}" for i in range(N)], {}, "holds dates"),
-        ([[1]] * N, {}, "holds lists or tables"),
-        ([f"name {i}" for i in range(N)], {}, "60 different values in 60 rows: these are names"),
-        (["a", "b"] * 30, {"task": "regression"}, "is no number .it has 'a'.: regression needs"),
-        ([True, False] * 30, {"task": "regression"}, "is no number"),
-        ([np.inf] * 30 + [1.5] * 30, {"task": "regression"}, "30 finite numbers, of which 1"),
+        ([None] * N, {}, "has no values"),
+        (["a", "b", *[None] * 58], {}, "2 rows have a value for the target 'class': at least 10"),
+        (pd.date_range("2024-01-01", periods=N), {}, "contains dates: convert them to numbers"),
+        ([f"2024-01-{i % 28 + 1:02}" for i in range(N)], {}, "contains dates"),
+        ([[1]] * N, {}, "contains lists or tables"),
+        ([f"name {i}" for i in range(N)], {}, "60 distinct values in 60 rows: these look like"),
+        (
+            ["a", "b"] * 30,
+            {"task": "regression"},
+            "is not numeric .it contains 'a'.: regression needs",
+        ),
+        ([True, False] * 30, {"task": "regression"}, "is not numeric"),
+        ([np.inf] * 30 + [1.5] * 30, {"task": "regression"}, "30 finite numbers, 1 of them"),
     ],
 )
 def test_targets_that_cannot_be_predicted(values, options, message):
@@ -110,7 +114,7 @@ def test_a_target_that_is_not_there():
 def test_tables_that_are_too_small():
     with pytest.raises(UserError, match="has 9 rows: at least 10 are needed"):
         prepare(table().head(9), "class")
-    with pytest.raises(UserError, match=r"has 1 column: .*Is the delimiter another one"):
+    with pytest.raises(UserError, match=r"has 1 column: .*Is the delimiter right"):
         prepare(table()[["class"]], "class")
     with pytest.raises(UserError, match="has 0 columns"):
         prepare(pd.DataFrame(), "class")
@@ -136,6 +140,6 @@ def test_very_long_names_of_classes_do_not_fill_the_memory():
 
 def test_more_classes_than_trees_can_hold_are_refused():
     frame = pd.DataFrame({"u": np.arange(4004) % 7, "y": [f"k{i % 1001}" for i in range(4004)]})
-    with pytest.raises(UserError, match="has 1001 classes, and 1000 are the most"):
+    with pytest.raises(UserError, match="has 1,001 classes, more than the 1,000"):
         prepare(frame, "y")
     assert len(prepare(frame[frame["y"] != "k0"], "y").preparation.classes) == 1000

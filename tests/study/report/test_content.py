@@ -99,8 +99,8 @@ def test_the_summary_says_what_was_compared_and_what_was_left_out():
     )
     assert "trained 5 times on about 119 rows and tested on 30 others" in text[1]
     assert text[-1] == (
-        "Left out of the data: 1 row without a value of the target; names of the rows: id; free "
-        "text: remark."
+        "Excluded from the data: 1 row without a target value; row identifiers: id; free-text "
+        "columns: remark."
     )
 
 

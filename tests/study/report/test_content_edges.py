@@ -180,7 +180,7 @@ def test_duplicates_small_tests_and_samples_are_told():
     profile = replace(outcome.profile, n_duplicates=12)
     content = study_content(replace(outcome, profile=profile, n_test=9.6, n_studied=100))
     text = " ".join(content.warnings)
-    assert "12 of 150 rows repeat an earlier one" in text
+    assert "12 of 150 rows are duplicates" in text
     assert "Test sets have about 10 rows" in text
     assert "used 100 of 149 rows; the model was trained on all" in content.summary[1]
 
@@ -200,8 +200,8 @@ def test_classes_of_one_row_sparse_columns_and_rows_not_compared_are_warned_of()
     assert "Methods were compared on 60 of the 80 rows." in said
     assert "Missing in most rows: x1 (87.5%)." in said
     assert study_content(outcome).summary[-1] == (
-        "Left out of the data: a copy of another column: x4 (as x3) and a rather long name of a "
-        "column, with a comma (as x0)."
+        "Excluded from the data: copies of other columns: x4 (same as x3) and a rather long name "
+        "of a column, with a comma (same as x0)."
     )
 
 
@@ -209,7 +209,7 @@ def test_columns_without_a_reason_are_named():
     outcome = classification()
     notes = tuple(note for note in outcome.notes if "remark" not in note)
     last = study_content(replace(outcome, notes=notes)).summary[-1]
-    assert last.endswith("names of the rows: id; the column remark.")
+    assert last.endswith("row identifiers: id; the column remark.")
     grouped = {**outcome.configuration, "groups": "remark 12ab"}
     changed = replace(outcome, notes=notes, configuration=grouped)
     last = study_content(changed).summary[-1]

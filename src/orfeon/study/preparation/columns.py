@@ -64,29 +64,33 @@ class ColumnPlan:
         """The plan of plain values; a value that :meth:`to_dict` cannot give is a ValueError."""
         name, kind, has_other = plain["name"], plain["kind"], plain["has_other"]
         levels, form, parts = plain["levels"], plain["date_format"], plain["parts"]
-        require(type(name) is str, "name must be a text", name)
+        require(type(name) is str, "name must be a string", name)
         require(
             kind in ("number", "category", "date"),
             f"{name!r}: kind must be 'number', 'category' or 'date'",
             kind,
         )
-        require(are_texts(levels), f"{name!r}: levels must be different texts", levels)
+        require(are_texts(levels), f"{name!r}: levels must be distinct strings", levels)
         require(
             type(has_other) is bool and (levels or not has_other),
-            f"{name!r}: has_other must be false, or true where there are levels",
+            f"{name!r}: has_other must be a boolean, and false without levels",
             has_other,
         )
         require(
             form is None or (type(form) is str and form in DATE_FORMATS),
-            f"{name!r}: date_format must be null or a known one, such as {DATE_FORMATS[0]}",
+            f"{name!r}: date_format must be null or a known format, such as {DATE_FORMATS[0]}",
             form,
         )
         require(
             are_texts(parts) and set(parts) <= set(DATE_PARTS),
-            f"{name!r}: parts must be different ones of {', '.join(DATE_PARTS)}",
+            f"{name!r}: parts must be distinct values among {', '.join(DATE_PARTS)}",
             parts,
         )
-        require(bool(parts) == (kind == "date"), f"{name!r}: parts are those of a date", parts)
+        require(
+            bool(parts) == (kind == "date"),
+            f"{name!r}: dates need parts and nothing else has any",
+            parts,
+        )
         return cls(name, kind, tuple(levels), has_other, form, tuple(parts))
 
     def _numbers(self, series: Any) -> Any:
@@ -95,8 +99,8 @@ class ColumnPlan:
         if others and not readable.any():
             word = next(iter(others))
             raise UserError(
-                f"The column {self.name!r} must hold numbers, as it did when the model was "
-                f"trained; it holds {word[:40]!r}."
+                f"The column {self.name!r} must contain numbers, as it did when the model was "
+                f"trained; it contains {word[:40]!r}."
             )
         return np.where(readable, found, np.nan)
 
@@ -113,8 +117,8 @@ class ColumnPlan:
         when = moments(series, self.date_format)
         if when.isna().all() and series.notna().any():
             raise UserError(
-                f"The column {self.name!r} must hold dates, as it did when the model was trained; "
-                f"it holds {str(series.dropna().iloc[0])[:40]!r}."
+                f"The column {self.name!r} must contain dates, as it did when the model was "
+                f"trained; it contains {str(series.dropna().iloc[0])[:40]!r}."
             )
         parts = date_parts(when)
         names = zip(self.parts, self.attributes, strict=True)

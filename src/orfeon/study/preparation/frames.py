@@ -16,8 +16,8 @@ def clean_frame(frame: Any) -> tuple[Any, list[str]]:
     if not isinstance(frame, pandas.DataFrame):
         if not hasattr(frame, "to_pandas"):
             raise TypeError(
-                f"frame must be a pandas DataFrame, got a {type(frame).__name__}: "
-                "pandas.DataFrame(frame) makes one of arrays."
+                f"frame must be a pandas DataFrame, got a {type(frame).__name__}; "
+                "convert arrays with pandas.DataFrame(frame)."
             )
         frame = frame.to_pandas()
     notes = list(frame.attrs.get("notes", ()))
@@ -30,7 +30,7 @@ def clean_frame(frame: Any) -> tuple[Any, list[str]]:
             twice.setdefault(first, []).append(name)
         names[name] = None
     if twice:
-        notes.append(f"Columns with the same name have a number now: {some_of(twice)}.")
+        notes.append(f"Columns with the same name were numbered: {some_of(twice)}.")
     table = frame.set_axis(list(names), axis=1).reset_index(drop=True)
     table.attrs = {"twice": twice} if twice else {}
     return table, notes

@@ -35,7 +35,7 @@ Kind = Literal[
     "nested",
 ]
 
-#: Share of the cells that must be numbers for the other words to be taken as missing.
+#: Share of the cells that must be numbers for the other words to be treated as missing.
 SHARE_OF_NUMBERS = 0.9
 #: A column of words is one of names when this share of them occurs only once.
 SHARE_OF_NAMES = 0.9
@@ -71,7 +71,7 @@ def column_kind(name: str, series: Any) -> ColumnKind:
     try:
         codes, values = distinct(series)
     except TypeError:
-        return ColumnKind("nested", "its cells hold lists or tables")
+        return ColumnKind("nested", "its cells contain lists or tables")
     n_present = int(np.count_nonzero(codes >= 0))
     kind, reason, form = _decide(name, series, codes, values, n_present)
     examples = tuple(as_text(value)[:60] for value in values[:5])
@@ -101,7 +101,7 @@ def _kind_of_many_words(series: Any) -> ColumnKind:
     share = n_distinct / (len(series) - n_missing)
     kind: Kind = "text" if _is_text(values, share) else "identifier"
     examples = tuple(as_text(value)[:60] for value in values[:5])
-    reason = f"{share:.0%} of its values are different"
+    reason = f"{share:.0%} of its values are distinct"
     return ColumnKind(kind, reason, None, n_missing, n_distinct, examples)
 
 
@@ -121,7 +121,7 @@ def _kind_of_numbers(name: str, found: Floats, series: Any) -> ColumnKind:
     present = found[~np.isnan(found)]
     n_missing = found.size - present.size
     if not present.size:
-        return ColumnKind("empty", "it has no value", n_missing=n_missing)
+        return ColumnKind("empty", "it has no values", n_missing=n_missing)
     n_distinct = int(series.nunique())
     first = dict.fromkeys(f"{number:.6g}" for number in present[:50])
     facts: dict[str, Any] = {
@@ -142,9 +142,9 @@ def _names_rows(name: str, present: Floats, n_distinct: int) -> str:
     if not bool((present == np.floor(present)).all()):
         return ""
     if present.max() - present.min() == present.size - 1:
-        return "it counts the rows"
+        return "it numbers the rows"
     if _NAME_OF_IDENTIFIER.search(name.strip()):
-        return "its name says so, and every row has its own number"
+        return "its name suggests it, and every row has a unique number"
     return ""
 
 
@@ -155,9 +155,9 @@ def _decide(
     from pandas.api import types
 
     if not values or all(isinstance(value, str) and not value.strip() for value in values):
-        return "empty", "it has no value", None
+        return "empty", "it has no values", None
     if any(isinstance(value, bytes | complex | tuple | frozenset | dict) for value in values[:50]):
-        return "nested", "its cells are neither numbers nor words", None
+        return "nested", "its cells are neither numbers nor strings", None
     if len(values) == 1 and n_present == len(series):
         return "constant", f"every row has {as_text(values[0])[:60]!r}", None
     if types.is_bool_dtype(series.dtype) or all(isinstance(v, bool | np.bool_) for v in values):
@@ -165,13 +165,13 @@ def _decide(
     if is_date_type(series):
         return "date", "", None
     if getattr(series.dtype, "kind", "O") == "m":
-        return "number", "a length of time, in days", None
+        return "number", "a duration, in days", None
     coded = isinstance(series.dtype, pandas.CategoricalDtype)
     if coded and is_number_type(series.cat.categories.to_series()):
-        return "category", "declared as such", None
+        return "category", "declared as categorical", None
     form = date_format(values)
     if form is not None:
-        return "date", "" if form == "ISO8601" else f"written as {form}", form
+        return "date", "" if form == "ISO8601" else f"format {form}", form
     return _kind_of_words(name, codes, values, n_present)
 
 
@@ -188,18 +188,18 @@ def _kind_of_words(
             n_numbers = 0
         if not others:
             why = _names_rows(name, found[codes >= 0], len(values))
-            how = {"thousands": "commas part thousands", "decimals": "commas are decimal points"}
+            how = {"thousands": "commas separate thousands", "decimals": "commas separate decimals"}
             return ("identifier" if why else "number"), why or how.get(commas, ""), None
         if n_numbers >= SHARE_OF_NUMBERS * n_present and len(values) - len(others) > 20:
             words = some_of((repr(short(other, 40)) for other in others), 4)
-            return "number", f"{words} taken as missing", None
+            return "number", f"{words} treated as missing", None
     share = len(values) / n_present
     if n_present > 20 and _is_text(some, share):
-        return "text", f"long cells, {share:.0%} of them different", None
+        return "text", f"long strings, {share:.0%} of them distinct", None
     if share >= SHARE_OF_NAMES and n_present > 20:
-        return "identifier", f"{share:.0%} of its values are different", None
+        return "identifier", f"{share:.0%} of its values are distinct", None
     if share > 0.5 and n_present > 20 and _NAME_OF_IDENTIFIER.search(name.strip()):
-        return "identifier", "its name says so, and most of its values are different", None
+        return "identifier", "its name suggests it, and most of its values are distinct", None
     return "category", "", None
 
 

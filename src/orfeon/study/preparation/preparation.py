@@ -120,7 +120,7 @@ class Preparation:
         name = find_column(table, self.target, "The target")
         y, known = self.target_used.read(table[name])
         if not known.any():
-            raise UserError(f"No row of the data has a value of the target {name!r}.")
+            raise UserError(f"No row of the data has a value for the target {name!r}.")
         return self.transform(table[known]), y
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,11 +137,10 @@ class Preparation:
         version = plain.get("version")
         if version != VERSION:
             raise UserError(
-                f"version of the preparation is {short(repr(version))}; this release reads "
-                f"{VERSION}."
+                f"the preparation has version {short(repr(version))}; this release reads {VERSION}."
             )
         columns = tuple(ColumnPlan.from_dict(column) for column in plain["columns"])
         names = [plan.name for plan in columns]
         require(columns, "columns must not be empty", names)
-        require(len(set(names)) == len(names), "columns must have different names", names)
+        require(len(set(names)) == len(names), "columns must have distinct names", names)
         return cls(columns, Target.from_dict(plain["target"]))

@@ -15,15 +15,15 @@ from orfeon.study.preparation.frames import clean_frame, find_column
 from orfeon.study.preparation.preparation import Preparation
 from orfeon.study.preparation.profile import ColumnProfile, Profile, profile_clean
 from orfeon.study.preparation.target import MIN_ROWS, Target, Task, decide_target
-from orfeon.wording import some_of
+from orfeon.wording import counted, some_of
 
-#: Kinds of columns that are left out, and how a note says so.
+#: Kinds of columns that are excluded, and what a note calls them.
 _LEFT_OUT = {
-    "empty": "no value in any row",
-    "constant": "the same value in every row",
-    "identifier": "names of the rows",
-    "text": "free text",
-    "nested": "lists, tables or bytes",
+    "empty": "empty columns",
+    "constant": "constant columns",
+    "identifier": "row identifiers",
+    "text": "free-text columns",
+    "nested": "columns of lists, tables or bytes",
 }
 _SHARE_OF_MISSING = 0.5
 
@@ -107,7 +107,7 @@ def prepare(
     >>> list(prepared.X.columns), prepared.task
     (['sex', 'age'], 'classification')
     >>> prepared.notes[-1]
-    'Left out, names of the rows: id.'
+    'Excluded row identifiers: id.'
     """
     table, notes = clean_frame(frame)
     _check_size(table)
@@ -123,7 +123,9 @@ def prepare(
     notes += reasons
     y, known = decided.read(table[name])
     if not known.all():
-        notes.append(f"Rows without a value of the target are left out: {np.sum(~known)}.")
+        n_unknown = int(np.sum(~known))
+        verb = "was" if n_unknown == 1 else "were"
+        notes.append(f"{counted(n_unknown, 'row')} without a target value {verb} excluded.")
         table = table[known].reset_index(drop=True)
     columns = [c for c in profile.columns if c.name != name and c.name not in dropped]
     planned, more = _plan(table, columns, kept)
@@ -132,16 +134,21 @@ def prepare(
     notes += _notes_on_the_answer(X, y, decided, profile)
     if not plans:
         why = [f"Dropped: {some_of(sorted(dropped))}."] if dropped else []
-        why += [note for note in more if note.startswith("Left out")]
-        raise UserError(" ".join([f"No attribute is left to predict {name!r} from.", *why]))
+        why += [note for note in more if note.startswith("Excluded")]
+        raise UserError(" ".join([f"No feature is left to predict {name!r}.", *why]))
     if profile.n_duplicates:
-        notes.append(
-            f"{profile.n_duplicates} of {profile.n_rows} rows repeat an earlier one: copies of a "
-            "row can be both learnt from and tested on, which flatters every method."
-        )
+        notes.append(duplicates_note(profile))
     preparation = Preparation(plans, decided)
     rows = np.flatnonzero(known)
     return Prepared(X, y, decided.task, preparation, profile, tuple(notes), rows)
+
+
+def duplicates_note(profile: Profile) -> str:
+    """What repeated rows do to the scores."""
+    return (
+        f"{profile.n_duplicates:,} of {profile.n_rows:,} rows are duplicates: copies can land in "
+        "both the training and the test set, so every method looks better than it is."
+    )
 
 
 def _named(table: Any, columns: Iterable[str], argument: str) -> set[str]:
@@ -158,10 +165,10 @@ def _one_target(table: Any, name: str) -> tuple[Any, list[str]]:
     differing = [other for other in others if not table[other].equals(table[name])]
     if differing:
         raise UserError(
-            f"The target {name!r} is the name of {len(others) + 1} columns, and they differ: "
-            "rename all but one, for the others may give it away."
+            f"{len(others) + 1} columns are named {name!r}, as the target is, and they differ: "
+            "rename all but one, because the others may leak the target."
         )
-    notes = [f"Left out, the target once more: {some_of(others)}."] if others else []
+    notes = [f"Excluded copies of the target: {some_of(others)}."] if others else []
     return table.drop(columns=others), notes
 
 
@@ -170,7 +177,7 @@ def _check_size(table: Any) -> None:
     if n_columns < 2:
         raise UserError(
             f"The table has {n_columns} column{'s' if n_columns != 1 else ''}: a target and at "
-            "least one attribute are needed. Is the delimiter another one?"
+            "least one feature are needed. Is the delimiter right?"
         )
     if n_rows < MIN_ROWS:
         raise UserError(f"The table has {n_rows} rows: at least {MIN_ROWS} are needed.")
@@ -191,14 +198,14 @@ def _plan(
         plan = plan_column(column.name, table[column.name], _use(column), column.date_format)
         if plan.kind == "date":
             form = plan.date_format
-            how = "" if form in (None, "ISO8601") else f" (written as {form})"
+            how = "" if form in (None, "ISO8601") else f" (format {form})"
             dates.append(column.name + how)
         notes += _notes_on(column, plan, len(table))
         plans.append(plan)
-    notes = [f"Left out, {why}: {some_of(names)}." for why, names in left.items()] + notes
+    notes = [f"Excluded {what}: {some_of(names)}." for what, names in left.items()] + notes
     if dates:
         notes.append(
-            f"Dates became days since 1970, month, day of the week and hour: {some_of(dates)}."
+            f"Dates were split into days since 1970, month, weekday and hour: {some_of(dates)}."
         )
     return plans, notes
 
@@ -218,13 +225,13 @@ def _notes_on(column: ColumnProfile, plan: ColumnPlan, n_rows: int) -> list[str]
     notes = []
     if plan.has_other:
         notes.append(
-            f"{column.name} has {column.n_distinct} levels: the {MAX_LEVELS - 1} most frequent are "
-            f"kept, the others are one."
+            f"{column.name} has {column.n_distinct:,} categories: the {MAX_LEVELS - 1} most "
+            "frequent are kept, the rest are merged into one."
         )
     if column.n_missing > _SHARE_OF_MISSING * n_rows:
-        notes.append(f"{column.name} is missing in {column.n_missing / n_rows:.1%} of the rows.")
+        notes.append(f"{column.name} is missing in {column.n_missing / n_rows:.1%} of rows.")
     if column.kind == "number" and column.reason:
-        notes.append(f"{column.name} is a number: {column.reason}.")
+        notes.append(f"{column.name} is numeric: {column.reason}.")
     return notes
 
 
@@ -242,12 +249,12 @@ def _without_copies(
         attributes = plan.transform(table[plan.name])
         print_ = b"".join(map(_fingerprint, attributes.values()))
         if print_ in seen and plan.name not in kept:
-            copies.append(f"{plan.name} (as {seen[print_]})")
+            copies.append(f"{plan.name} (same as {seen[print_]})")
             continue
         seen.setdefault(print_, plan.name)
         made.update(attributes)
         used.append(plan)
-    notes = [f"Left out, a copy of another column: {some_of(copies)}."] if copies else []
+    notes = [f"Excluded copies of other columns: {some_of(copies)}."] if copies else []
     # A large table is not copied once more into one block.
     copy = len(table) * len(made) < 2**24
     return pandas.DataFrame(made, index=table.index, copy=copy), tuple(used), notes
@@ -264,14 +271,14 @@ def _notes_on_cells(
         found = X[plan.attributes[0]].to_numpy()
         column = profile.column(plan.name)
         n_lost = int(np.isnan(found).sum()) - int(table[plan.name].isna().sum())
-        if n_lost > 0 and not column.reason.endswith("taken as missing"):
-            lost.append(f"{plan.name} ({n_lost})")
+        if n_lost > 0 and not column.reason.endswith("treated as missing"):
+            lost.append(f"{plan.name} ({n_lost:,})")
         if plan.kind == "number" and np.nanmax(np.abs(found), initial=0.0) > 2.0**53:
             rounded.append(plan.name)
     notes = []
     if lost:
         notes.append(
-            f"Cells that hold no finite number or date are taken as missing: {some_of(lost)}."
+            f"Cells without a finite number or a date are treated as missing: {some_of(lost)}."
         )
     if rounded:
         notes.append(f"Numbers above 2**53 are rounded: {some_of(rounded)}.")
@@ -295,8 +302,8 @@ def _notes_on_the_answer(
     if not telling:
         return []
     return [
-        f"The target follows from {some_of(telling)} in every row: leave it out with drop (--drop) "
-        "unless it is known before the target is."
+        f"Possible leakage: the target is determined by {some_of(telling)}. Exclude with drop "
+        "(--drop) whatever is not known before the target."
     ]
 
 

@@ -18,8 +18,8 @@ def read_preparation(plain: Mapping[str, Any] | None, file: object) -> Preparati
     except UserError as error:
         raise UserError(f"{file}: {error}") from error
     except KeyError as error:
-        raise UserError(f"{file}: its preparation of tables lacks {error}.") from error
+        raise UserError(f"{file}: its table preparation lacks {error}.") from error
     except ValueError as error:
-        raise UserError(f"{file}: its preparation of tables cannot be read: {error}.") from error
+        raise UserError(f"{file}: its table preparation cannot be read: {error}.") from error
     except (TypeError, AttributeError) as error:
-        raise UserError(f"{file}: its preparation of tables cannot be read.") from error
+        raise UserError(f"{file}: its table preparation cannot be read.") from error

@@ -51,7 +51,7 @@ class Target:
     def from_dict(cls, plain: Mapping[str, Any]) -> Target:
         """The target of plain values; a value that :meth:`to_dict` cannot give is a ValueError."""
         name, task, classes = plain["name"], plain["task"], plain["classes"]
-        require(type(name) is str, "the name of the target must be a text", name)
+        require(type(name) is str, "the name of the target must be a string", name)
         require(
             task in ("classification", "regression"),
             "task must be 'classification' or 'regression'",
@@ -60,7 +60,7 @@ class Target:
         are_numbers = type(classes) is list and all(map(_is_whole, classes))
         require(
             are_texts(classes) or (are_numbers and len(set(classes)) == len(classes)),
-            "classes must be different texts, or different whole numbers",
+            "classes must be distinct strings or distinct integers",
             classes,
         )
         require(task == "classification" or not classes, "regression has no classes", classes)
@@ -103,24 +103,26 @@ def decide_target(series: Any, column: ColumnProfile, task: str) -> tuple[Target
 def _refuse_unfit(series: Any, column: ColumnProfile) -> None:
     name = column.name
     if column.kind == "empty":
-        raise UserError(f"The target {name!r} has no value in any row.")
+        raise UserError(f"The target {name!r} has no values.")
     if column.kind == "nested":
-        raise UserError(f"The target {name!r} holds lists or tables; it must be words or numbers.")
+        raise UserError(
+            f"The target {name!r} contains lists or tables; strings or numbers are needed."
+        )
     if column.n_distinct < 2:
         value = column.examples[0] if column.examples else ""
         raise UserError(
-            f"The target {name!r} is always {value!r}: there is nothing to predict. Name another "
+            f"The target {name!r} is always {value!r}: there is nothing to predict. Choose another "
             "column, or a file with other rows."
         )
     if column.kind == "date":
         raise UserError(
-            f"The target {name!r} holds dates: turn them into a number (such as days from a "
-            "start) or into classes (such as the month) first."
+            f"The target {name!r} contains dates: convert them to numbers (such as days since a "
+            "start) or to classes (such as the month) first."
         )
     n_known = len(series) - column.n_missing
     if n_known < MIN_ROWS:
         raise UserError(
-            f"{n_known} rows have a value of the target {name!r}: at least {MIN_ROWS} are needed."
+            f"{n_known} rows have a value for the target {name!r}: at least {MIN_ROWS} are needed."
         )
 
 
@@ -133,8 +135,8 @@ def _task(series: Any, column: ColumnProfile, task: str) -> tuple[Task, str]:
         if not is_numeric:
             word = next(iter(others), "True")
             raise UserError(
-                f"The target {name!r} is no number (it has {word!r}): regression needs numbers; "
-                "leave the task to be found, or name another target."
+                f"The target {name!r} is not numeric (it contains {word!r}): regression needs "
+                "numbers. Let the task be inferred, or choose another target."
             )
         return "regression", ""
     if task == "classification":
@@ -143,10 +145,10 @@ def _task(series: Any, column: ColumnProfile, task: str) -> tuple[Task, str]:
     if is_numeric and (
         n_distinct > MAX_CLASSES_OF_NUMBERS or (fractions and n_distinct > present.size / 2)
     ):
-        kind = "numbers" if fractions else "whole numbers"
-        return "regression", f"Regression: the target {name!r} has {n_distinct} different {kind}."
+        kind = "numbers" if fractions else "integers"
+        return "regression", f"Regression: the target {name!r} has {n_distinct:,} distinct {kind}."
     return "classification", (
-        f"Classification: the target {name!r} has {n_distinct} different values."
+        f"Classification: the target {name!r} has {n_distinct:,} distinct values."
     )
 
 
@@ -161,9 +163,8 @@ def _check_numbers(name: str, found: npt.NDArray[np.float64]) -> list[str]:
     known = found[np.isfinite(found)]
     if known.size < MIN_ROWS or (known == known[0]).all():
         raise UserError(
-            f"The target {name!r} has {known.size} finite numbers, of which "
-            f"{np.unique(known).size} are different: regression needs at least {MIN_ROWS} rows "
-            "and 2 different numbers."
+            f"The target {name!r} has {known.size} finite numbers, {np.unique(known).size} of them "
+            f"distinct: regression needs at least {MIN_ROWS} rows and 2 distinct numbers."
         )
     return []
 
@@ -186,15 +187,14 @@ def _check_classes(name: str, names: list[str], counts: npt.NDArray[np.intp]) ->
         raise UserError(f"The target {name!r} is always {names[0]!r}: there is nothing to predict.")
     if len(names) > n_rows / 2:
         raise UserError(
-            f"The target {name!r} has {len(names)} different values in {n_rows} rows: these are "
-            "names rather than classes. Name another target, or, if they are numbers, ask for "
-            "regression."
+            f"The target {name!r} has {len(names):,} distinct values in {n_rows:,} rows: these "
+            "look like identifiers, not classes. Choose another target or, if they are numbers, "
+            "ask for regression."
         )
     if len(names) > MAX_CLASSES:
         raise UserError(
-            f"The target {name!r} has {len(names)} classes, and {MAX_CLASSES} are the most that "
-            "can be told apart here: gather rare ones under one name first, or, if they are "
-            "numbers, ask for regression."
+            f"The target {name!r} has {len(names):,} classes, more than the {MAX_CLASSES:,} that "
+            "trees support: merge rare ones first or, if they are numbers, ask for regression."
         )
 
 
@@ -202,6 +202,12 @@ def _notes_on_classes(names: list[str], counts: npt.NDArray[np.intp]) -> list[st
     single = [name for name, count in zip(names, counts, strict=True) if count == 1]
     if not single:
         return []
-    text = f"a single row: {some_of(single)}"
-    subject = "A class has" if len(single) == 1 else f"{len(single)} classes have"
-    return [f"{subject} {text}. It is kept, and can only be learnt when that row is not tested on."]
+    if len(single) == 1:
+        return [
+            f"A class has a single row: {some_of(single)}. It can be learned only where that row "
+            "is not in the test set."
+        ]
+    return [
+        f"{len(single):,} classes have a single row: {some_of(single)}. They can be learned only "
+        "where that row is not in the test set."
+    ]

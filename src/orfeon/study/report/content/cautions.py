@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from orfeon.study.preparation.preparing import duplicates_note
 from orfeon.study.report.content.measure import Measure
 from orfeon.study.workbench.outcome import StudyOutcome
 from orfeon.study.workbench.standing import baseline_of, compared, has_failed
@@ -74,10 +75,7 @@ def _about_the_data(outcome: StudyOutcome) -> list[str]:
     if sparse:
         said.append(f"Missing in most rows: {some_of(sparse)}.")
     if profile.n_duplicates:
-        said.append(
-            f"{profile.n_duplicates:,} of {profile.n_rows:,} rows repeat an earlier one: copies "
-            "can be learnt from and tested on, which flatters every method."
-        )
+        said.append(duplicates_note(profile))
     return said
 
 

@@ -13,7 +13,7 @@ from orfeon.study.workbench.words import verdict
 from orfeon.wording import counted, duration_text, p_value_text, short, some_of
 
 #: How a note on columns that are not used begins, and how it ends if there are many.
-_LEFT_OUT = "Left out, "
+_EXCLUDED = "Excluded "
 _MORE = re.compile(r" and (\d+) more\.$")
 
 
@@ -161,9 +161,9 @@ def _left_out(outcome: StudyOutcome) -> str:
     said = []
     n_rows = outcome.profile.n_rows - outcome.n_rows
     if n_rows > 0:
-        said.append(f"{counted(n_rows, 'row')} without a value of the target")
-    notes = [note for note in outcome.notes if note.startswith(_LEFT_OUT)]
-    said += [note.removeprefix(_LEFT_OUT).removesuffix(".") for note in notes]
+        said.append(f"{counted(n_rows, 'row')} without a target value")
+    notes = [note for note in outcome.notes if note.startswith(_EXCLUDED)]
+    said += [note.removeprefix(_EXCLUDED).removesuffix(".") for note in notes]
     others = _without_reason(outcome, notes)
     if others:
         said.append(f"the {'column' if len(others) == 1 else 'columns'} {some_of(others, most=8)}")
@@ -171,7 +171,7 @@ def _left_out(outcome: StudyOutcome) -> str:
         return ""
     # A name that was cut ends with dots of its own.
     stop = "" if said[-1].endswith("…") else "."
-    return f"Left out of the data: {'; '.join(said)}{stop}"
+    return f"Excluded from the data: {'; '.join(said)}{stop}"
 
 
 def _without_reason(outcome: StudyOutcome, notes: list[str]) -> list[str]:
@@ -179,7 +179,7 @@ def _without_reason(outcome: StudyOutcome, notes: list[str]) -> list[str]:
     used = {*outcome.preparation.columns, outcome.target}
     names = [column.name for column in outcome.profile.columns if column.name not in used]
     told = [f", {note.partition(': ')[2].removesuffix('.')}, " for note in notes]
-    told = [text.replace(" (as ", ", (as ").replace(" and ", ", ") for text in told]
+    told = [text.replace(" (same as ", ", (same as ").replace(" and ", ", ") for text in told]
     # Notes count the last ones of a long list instead of naming them.
     counts = [_MORE.search(note) for note in notes]
     n_counted = sum(int(found[1]) for found in counts if found)
