@@ -264,30 +264,48 @@ def test_a_stack_transforms_as_its_final_estimator_sees():
     assert bare.transform(X).shape == (90, 11)
 
 
-def test_what_a_pipeline_learns_from_is_out_of_fold():
-    """One that remembers its examples is not asked about them: what follows is not deceived."""
+@pytest.mark.parametrize("make", [StackingClassifier, CascadeClassifier])
+def test_fit_transform_is_fit_then_transform(make):
     models = [("memory", KNeighborsClassifier(1)), ("bayes", GaussianNB())]
-    for model, told in (
-        (StackingClassifier(models, random_state=0), "level_one_"),
-        (CascadeClassifier(models, random_state=0), "constructed_"),
-    ):
-        found = model.fit_transform(X, Y)
-        np.testing.assert_array_equal(found, getattr(model, told))
-        assert (found[:, :3].argmax(axis=1) == Y).mean() < 0.9
-        assert (model.transform(X)[:, :3].argmax(axis=1) == Y).all()
-        assert model.get_feature_names_out().tolist()[:2] == ["memory_0", "memory_1"]
-        pipeline = make_pipeline(clone(model), LogisticRegression()).fit(X, Y)
-        twin = LogisticRegression().fit(found, Y)
-        np.testing.assert_allclose(pipeline[-1].coef_, twin.coef_)
-        weights = np.where(np.arange(90) < 3, 0.0, 1.0)
-        found = model.fit_transform(X, Y, weights)  # rows that no model has seen
-        np.testing.assert_array_equal(found[3:], getattr(model, told)[3:])
-        np.testing.assert_array_equal(found[:3], model.transform(X)[:3])
+    model = make(models, random_state=0)
+    found = model.fit_transform(X, Y)
+    np.testing.assert_array_equal(found, clone(model).fit(X, Y).transform(X))
+    assert (found[:, :3].argmax(axis=1) == Y).all()  # the first model remembers its samples
+    weights = np.where(np.arange(90) < 3, 0.0, 1.0)
+    found = model.fit_transform(X, Y, weights)
+    np.testing.assert_array_equal(found, model.fit(X, Y, weights).transform(X))
+    pipeline = make_pipeline(clone(model), LogisticRegression()).fit(X, Y)
+    twin = LogisticRegression().fit(model.fit_transform(X, Y), Y)
+    np.testing.assert_allclose(pipeline[-1].coef_, twin.coef_)
 
 
-def test_attributes_that_are_passed_on_are_those_of_fit_transform_too():
+@pytest.mark.parametrize(("make", "name"), [
+    (StackingClassifier, "level_one_"), (CascadeClassifier, "constructed_"),
+])  # fmt: skip
+def test_out_of_fold_features_come_from_models_that_have_not_seen_the_sample(make, name):
+    models = [("memory", KNeighborsClassifier(1)), ("bayes", GaussianNB())]
+    model = make(models, random_state=0)
+    found = model.fit_transform_out_of_fold(X, Y)
+    np.testing.assert_array_equal(found, getattr(model, name))
+    assert (found[:, :3].argmax(axis=1) == Y).mean() < 0.9
+    assert (model.transform(X)[:, :3].argmax(axis=1) == Y).all()
+    assert model.get_feature_names_out().tolist()[:2] == ["memory_0", "memory_1"]
+    weights = np.where(np.arange(90) < 3, 0.0, 1.0)
+    found = model.fit_transform_out_of_fold(X, Y, weights)  # rows that no model has seen
+    np.testing.assert_array_equal(found[3:], getattr(model, name)[3:])
+    np.testing.assert_array_equal(found[:3], model.transform(X)[:3])
+
+
+def test_out_of_fold_features_depend_on_the_groups():
+    models = [("tree", CARTClassifier()), ("bayes", GaussianNB())]
+    stack = StackingClassifier(models, cv=GroupKFold(3), random_state=0)
+    apart = stack.fit_transform_out_of_fold(X, Y, groups=GROUPS)
+    np.testing.assert_array_equal(apart, clone(stack).fit(X, Y, groups=GROUPS).level_one_)
+
+
+def test_features_that_are_passed_on_come_after_the_out_of_fold_ones():
     stack = StackingClassifier(PAIR, GaussianNB(), cv=3, passthrough=True, random_state=0)
-    found = stack.fit_transform(X, Y)
+    found = stack.fit_transform_out_of_fold(X, Y)
     np.testing.assert_array_equal(found[:, :6], stack.level_one_)
     np.testing.assert_array_equal(found[:, 6:], X)
 
@@ -296,6 +314,7 @@ def test_output_in_data_frames_is_kept_in_files(tmp_path):
     pytest.importorskip("pandas")
     stack = StackingClassifier(PAIR, cv=3, random_state=0).set_output(transform="pandas")
     assert stack.fit_transform(X, Y).columns.tolist() == stack.answer_names_
+    assert stack.fit_transform_out_of_fold(X, Y).columns.tolist() == stack.answer_names_
     orfeon.save(stack, tmp_path / "stack.orfeon")
     again = orfeon.load(tmp_path / "stack.orfeon").transform(X)
     assert again.columns.tolist() == stack.answer_names_

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
@@ -25,12 +24,13 @@ from orfeon.combining.fitting import Method, ask
 from orfeon.combining.out_of_fold import Split
 from orfeon.combining.tables import answer_columns, answer_names, beside
 from orfeon.combining.training_units import Units, folds_can_be_learnt_from
+from orfeon.combining.transformer import MembersTransformerMixin
 from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
 
 Floats = npt.NDArray[np.float64]
 
 
-class Cascade(TransformerMixin, Composition):  # type: ignore[misc]
+class Cascade(MembersTransformerMixin, Composition):
     """What cascades of classifiers and of regressors share."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -111,8 +111,7 @@ class Cascade(TransformerMixin, Composition):  # type: ignore[misc]
     def construct(self, X: Any) -> Floats:
         """The new attributes of some rows: what all models but the last say.
 
-        Of the examples that they were trained on they know too much; for those there is
-        ``constructed_``.
+        They predict their own training samples too well; for those there is ``constructed_``.
 
         Parameters
         ----------
@@ -129,8 +128,8 @@ class Cascade(TransformerMixin, Composition):  # type: ignore[misc]
     def transform(self, X: Any) -> Floats:
         """The new attributes of some rows, as :meth:`construct` gives them.
 
-        For the examples that the models were trained on there is :meth:`fit_transform`, which
-        pipelines call when they are fitted.
+        The models predict their own training samples too well; for those there is
+        :meth:`fit_transform_out_of_fold`.
 
         Parameters
         ----------
@@ -144,28 +143,7 @@ class Cascade(TransformerMixin, Composition):  # type: ignore[misc]
         """
         return self.construct(X)
 
-    def fit_transform(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
-    ) -> Floats:
-        """Fit, and give the new attributes with which the models were trained.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples.
-        y : array of shape (n_rows,)
-            Classes or targets.
-        sample_weight : array of shape (n_rows,), optional
-            Weights.
-        groups : array of shape (n_rows,), optional
-            As in :meth:`fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_constructed)
-            ``constructed_``, and for rows of weight 0 what all models say.
-        """
-        self.fit(X, y, sample_weight, groups=groups)
+    def _out_of_fold_columns(self, X: Any, sample_weight: Any) -> Floats:
         return self._unseen(self.constructed_, sample_weight, lambda: self.construct(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:

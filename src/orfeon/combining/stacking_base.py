@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import TransformerMixin, is_classifier
+from sklearn.base import is_classifier
 from sklearn.dummy import DummyRegressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, StrOptions
@@ -30,11 +30,12 @@ from orfeon.combining.mean_answers import MeanAnswers
 from orfeon.combining.out_of_fold import Split
 from orfeon.combining.tables import answer_columns, answer_names, beside, free_names
 from orfeon.combining.training_units import Units, folds_can_be_learnt_from
+from orfeon.combining.transformer import MembersTransformerMixin
 
 Floats = npt.NDArray[np.float64]
 
 
-class Stacking(TransformerMixin, Composition):  # type: ignore[misc]
+class Stacking(MembersTransformerMixin, Composition):
     """What stacks of classifiers and of regressors share."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -210,8 +211,7 @@ class Stacking(TransformerMixin, Composition):  # type: ignore[misc]
     def answers(self, X: Any) -> Floats:
         """What the models say.
 
-        Of the examples that they were trained on they know too much; for those there is
-        ``level_one_``.
+        They predict their own training samples too well; for those there is ``level_one_``.
 
         Parameters
         ----------
@@ -228,8 +228,8 @@ class Stacking(TransformerMixin, Composition):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:
         """What the final estimator sees: what the models say, and the attributes if it sees them.
 
-        Of the examples that the models were trained on they know too much: :meth:`fit_transform`,
-        which pipelines call when they are fitted, gives what was said of them out of fold.
+        The models predict their own training samples too well; for those there is
+        :meth:`fit_transform_out_of_fold`.
 
         Parameters
         ----------
@@ -244,29 +244,7 @@ class Stacking(TransformerMixin, Composition):  # type: ignore[misc]
         check_is_fitted(self, "final_estimator_")
         return self._seen_by_final(X)
 
-    def fit_transform(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
-    ) -> Any:
-        """Fit, and give what the final estimator has learnt from.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples.
-        y : array of shape (n_rows,)
-            Classes or targets.
-        sample_weight : array of shape (n_rows,), optional
-            Weights.
-        groups : array of shape (n_rows,), optional
-            As in :meth:`fit`.
-
-        Returns
-        -------
-        array or data frame of shape (n_rows, n_columns)
-            The columns of :meth:`transform`, with answers of models that have not seen the example:
-            those of ``level_one_``, and of rows of weight 0 those of all models.
-        """
-        self.fit(X, y, sample_weight, groups=groups)
+    def _out_of_fold_columns(self, X: Any, sample_weight: Any) -> Any:
         columns = self._unseen(self.level_one_, sample_weight, lambda: self.answers(X))
         if not self.passthrough:
             return columns
