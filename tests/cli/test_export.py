@@ -82,7 +82,7 @@ def test_a_file_that_is_there_stays(place, tmp_path, capsys):
     output = tmp_path / "bag.onnx"
     output.write_text("mine")
     assert export(place, output) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert output.read_text() == "mine"
     assert export(place, output, "--force", "-q") == 0
     assert output.stat().st_size > 1000

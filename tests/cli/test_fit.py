@@ -110,7 +110,7 @@ def test_a_data_set_by_name_knows_its_target(tmp_path, capsys):
             ["--target", "class", "--method", "bagging", "--set", "estimator=abc"],
             "The method cannot be fitted with --set estimator=abc: ",
         ),
-        (["--target", "class", "--set", "a"], "argument --set: 'a' is no setting"),
+        (["--target", "class", "--set", "a"], "argument --set: 'a' is not a setting"),
         (["--target", "price", "--method", "c45"], "The method c45 is for classification, not for"),
         (["--target", "class", "--drop", "sise"], "--drop: 'sise' is not a column. Did you mean"),
         (["--target", "class", "--use", "nope"], "--use: 'nope' is not a column. The columns are"),
@@ -119,7 +119,7 @@ def test_a_data_set_by_name_knows_its_target(tmp_path, capsys):
             "No feature is left to predict 'class'. Dropped: built, code, name, price, "
             "rooms and size.\n",
         ),
-        (["--target", "class", "--members", "0"], "argument --members: 0 is not allowed"),
+        (["--target", "class", "--members", "0"], "argument --members: must be 1 or more, got 0"),
         (["--target", "class", "--task", "magic"], "argument --task: invalid choice: 'magic'"),
         (
             ["--target", "class", "--set", "max_depth=1", "--set", "max_depth=2"],
@@ -141,7 +141,7 @@ def test_what_is_there_is_not_replaced_and_this_is_told_before_the_work(place, t
     output = tmp_path / "m.orfeon"
     output.write_text("precious")
     assert main(["fit", "no-such-data-set", "-o", str(output)]) == 2
-    assert "is there already: name another file, or replace it with --force" in (
+    assert "already exists: choose another name, or replace it with --force" in (
         capsys.readouterr().err
     )
     assert output.read_text() == "precious"
@@ -149,13 +149,13 @@ def test_what_is_there_is_not_replaced_and_this_is_told_before_the_work(place, t
 
 def test_a_folder_that_is_not_there_is_refused(place, tmp_path, capsys):
     assert fit(place, output=tmp_path / "nowhere" / "m.orfeon") == 2
-    assert "is no folder: make it first" in capsys.readouterr().err
+    assert "is not a folder: create it first" in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused(place, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("os.access", lambda path, mode: False)
     assert fit(place, "--target", "class", output=tmp_path / "m.orfeon") == 2
-    assert "you have no permission to write in this folder" in capsys.readouterr().err
+    assert "you do not have permission to write to this folder" in capsys.readouterr().err
 
 
 def test_a_file_that_is_not_there_is_refused_with_those_that_are(place, tmp_path, capsys):

@@ -26,13 +26,13 @@ def test_durations(text, seconds):
 
 @pytest.mark.parametrize("text", ["", "2x", "m2", "2m banana", "-2m", "1h-30m", "two minutes"])
 def test_what_is_no_duration_is_refused_with_examples(text):
-    with pytest.raises(ArgumentTypeError, match=r"is no duration: write it as 90s, 2m, 1h30m"):
+    with pytest.raises(ArgumentTypeError, match=r"is not a duration: write it as 90s, 2m, 1h30m"):
         options.duration(text)
 
 
 @pytest.mark.parametrize("text", ["0", "0s", "-5", "inf", "nan"])
 def test_durations_are_more_than_nothing(text):
-    with pytest.raises(ArgumentTypeError, match="is not allowed: a duration is more than 0"):
+    with pytest.raises(ArgumentTypeError, match="a duration must be greater than 0"):
         options.duration(text)
 
 
@@ -44,7 +44,7 @@ def test_parts_of_a_duration_add_up(hours, minutes, seconds):
 
 def test_lists_of_names_have_each_once_in_their_order():
     assert options.names(" b, a ,b,,c") == ["b", "a", "c"]
-    with pytest.raises(ArgumentTypeError, match="names nothing"):
+    with pytest.raises(ArgumentTypeError, match="contains no names"):
         options.names(" , ")
 
 
@@ -74,7 +74,7 @@ def test_settings(text, pair):
 
 @pytest.mark.parametrize("text", ["n_estimators", "=5", "5=n", "a b=1", ""])
 def test_what_is_no_setting_is_refused(text):
-    with pytest.raises(ArgumentTypeError, match="is no setting: write it as name=value"):
+    with pytest.raises(ArgumentTypeError, match="is not a setting: write it as name=value"):
         options.setting(text)
 
 
@@ -121,9 +121,9 @@ def test_files_that_must_be_there(tmp_path):
 def test_files_to_be_written_need_a_folder(tmp_path):
     assert options.output_file(str(tmp_path / "m.orfeon")) == tmp_path / "m.orfeon"
     assert options.output_file("~/m.orfeon") == Path.home() / "m.orfeon"
-    with pytest.raises(ArgumentTypeError, match="is no folder: make it first"):
+    with pytest.raises(ArgumentTypeError, match="is not a folder: create it first"):
         options.output_file(str(tmp_path / "nowhere" / "m.orfeon"))
-    with pytest.raises(ArgumentTypeError, match="is a folder, the name of a file is needed"):
+    with pytest.raises(ArgumentTypeError, match="is a folder: name a file"):
         options.output_file(str(tmp_path))
 
 
@@ -132,5 +132,5 @@ def test_what_is_there_is_replaced_only_when_told(tmp_path):
     options.check_output(file, force=False)
     file.touch()
     options.check_output(file, force=True)
-    with pytest.raises(UserError, match=r"m\.orfeon is there already.*--force"):
+    with pytest.raises(UserError, match=r"m\.orfeon already exists.*--force"):
         options.check_output(file, force=False)

@@ -94,9 +94,9 @@ def test_sizes_by_themselves_and_out_of_bag(place, tmp_path, keep, capsys):
     ("arguments", "message"),
     [
         (["--rule", "kapa"], "--rule: there is no rule 'kapa' (did you mean 'kappa'?)."),
-        (["--keep", "0"], "argument --keep: 0 is not allowed"),
-        (["--keep", "1.5"], "argument --keep: '1.5' is not allowed: a fraction is"),
-        (["--keep", "many"], "argument --keep: 'many' is no fraction"),
+        (["--keep", "0"], "argument --keep: must be 1 or more, got 0"),
+        (["--keep", "1.5"], "argument --keep: a fraction must be greater than 0 and at most 1"),
+        (["--keep", "many"], "argument --keep: 'many' is not a fraction"),
         (["--keep", "500"], "{place}/bag.orfeon cannot be pruned: keep=500"),
         (["--target", "price"], "--target price: bag.orfeon was trained to predict 'class'."),
     ],

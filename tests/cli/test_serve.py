@@ -248,7 +248,7 @@ def test_a_port_that_is_taken_is_a_mistake_of_the_user(place, capsys):
         (["--port", "x"], "no port"),
         (["--workers", "0"], "1 or more"),
         (["--max-rows", "0"], "1 or more"),
-        (["--timeout", "0"], "more than 0"),
+        (["--timeout", "0"], "greater than 0"),
         (["--early-decision", "2"], "at most 1"),
         (["--allow-host", "http://model.example"], "without scheme and port"),
         (["--host", "no.such.host.invalid", "--port", "0"], "no such interface"),

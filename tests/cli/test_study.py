@@ -129,7 +129,7 @@ def test_numbers_are_predicted_where_the_target_is_one(waves, tmp_path, capsys):
         (["--target", "wave", "--inner-folds", "1"], "--inner-folds: must be at least 2; got 1"),
         (["--target", "wave", "--compare-rows", "5"], "--compare-rows: must be at least 20; got 5"),
         (["--target", "wave", "--use", "nothing"], "--use: 'nothing' is not a column"),
-        (["--target", "wave", "--keep", "2"], "a fraction is more than 0, at most 1"),
+        (["--target", "wave", "--keep", "2"], "a fraction must be greater than 0 and at most 1"),
         (["--target", "wave", "--folds", "500"], "--folds: 120 rows are too few for 500 folds"),
         (["--target", "wave", "--budget", "soon"], "soon"),
         (

@@ -1,7 +1,7 @@
-"""Types of options that commands share: durations, lists of names, settings, paths.
+"""Option types that commands share: durations, lists of names, settings, paths.
 
-A type is a function from the text given to the value, for ``add_argument(type=...)``. What it
-refuses is an ``ArgumentTypeError``: argparse puts the option's name before it.
+A type is a function from the text to the value, for ``add_argument(type=...)``. It raises
+``ArgumentTypeError``, and argparse puts the option's name before the message.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ def duration(text: str) -> float:
         parts = _DURATION_PART.findall(plain)
         if not parts or _DURATION_PART.sub("", plain):
             raise ArgumentTypeError(
-                f"{text!r} is no duration: write it as 90s, 2m, 1h30m or 45 (seconds)"
+                f"{text!r} is not a duration: write it as 90s, 2m, 1h30m or 45 (seconds)"
             ) from None
         seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
     if not (seconds > 0 and math.isfinite(seconds)):
-        raise ArgumentTypeError(f"{text!r} is not allowed: a duration is more than 0")
+        raise ArgumentTypeError(f"a duration must be greater than 0, got {text!r}")
     return seconds
 
 
 def names(text: str) -> list[str]:
-    """Names parted by commas, each once."""
+    """Names separated by commas, without repetitions."""
     found = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not found:
-        raise ArgumentTypeError(f"{text!r} names nothing: give names parted by commas")
+        raise ArgumentTypeError(f"{text!r} contains no names: separate them by commas")
     return found
 
 
 def value(text: str) -> Any:
-    """The value of a setting: a number, true, false, none, a list in brackets or a string."""
+    """The value of a setting: a number, true, false, none, a list in brackets, or a string."""
     plain = text.strip()
     if plain.lower() in _WORDS:
         return _WORDS[plain.lower()]
@@ -72,12 +72,12 @@ def setting(text: str) -> tuple[str, Any]:
     name, equals, given = text.partition("=")
     name = name.strip()
     if not equals or not _NAME.match(name):
-        raise ArgumentTypeError(f"{text!r} is no setting: write it as name=value")
+        raise ArgumentTypeError(f"{text!r} is not a setting: write it as name=value")
     return name, value(given)
 
 
 def merged(settings: Iterable[tuple[str, Any]] | None) -> dict[str, Any]:
-    """Settings as a mapping; a name that is given twice is refused."""
+    """Settings as a mapping; a repeated name is rejected."""
     found: dict[str, Any] = {}
     for name, given in settings or ():
         if name in found:
@@ -91,80 +91,82 @@ def count(text: str) -> int:
     try:
         number = int(text)
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no whole number") from None
+        raise ArgumentTypeError(f"{text!r} is not a whole number") from None
     if number < 1:
-        raise ArgumentTypeError(f"{number} is not allowed: it is 1 or more")
+        raise ArgumentTypeError(f"must be 1 or more, got {number}")
     return number
 
 
 def seed(text: str) -> int:
-    """A seed of random numbers: a whole number from 0 to 2**32 - 1."""
+    """A random seed: a whole number from 0 to 2**32 - 1."""
     if not text.strip().isdecimal() or int(text) > 2**32 - 1:
-        raise ArgumentTypeError(f"{text!r} is no seed: it is a whole number from 0 to {2**32 - 1}")
+        raise ArgumentTypeError(f"must be a whole number from 0 to {2**32 - 1:,}, got {text!r}")
     return int(text)
 
 
 def jobs(text: str) -> int:
-    """How many threads or processes: 1 or more, or -1 for as many as there are cores."""
+    """A number of threads or processes: 1 or more, or -1 for one per core."""
     try:
         number = int(text)
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no whole number") from None
+        raise ArgumentTypeError(f"{text!r} is not a whole number") from None
     if number < -1 or number == 0:
-        raise ArgumentTypeError(f"{number} is not allowed: it is 1 or more, or -1 for all cores")
+        raise ArgumentTypeError(f"must be 1 or more, or -1 for all cores; got {number}")
     return number
 
 
 def share(text: str) -> float:
-    """A fraction: more than 0, at most 1; also as a percentage."""
+    """A fraction greater than 0 and at most 1; also as a percentage."""
     plain = text.strip()
     try:
         number = float(plain[:-1]) / 100 if plain.endswith("%") else float(plain)
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no fraction: write it as 0.2 or 20%") from None
+        raise ArgumentTypeError(f"{text!r} is not a fraction: write it as 0.2 or 20%") from None
     if not 0 < number <= 1:
-        raise ArgumentTypeError(f"{text!r} is not allowed: a fraction is more than 0, at most 1")
+        raise ArgumentTypeError(f"a fraction must be greater than 0 and at most 1, got {text!r}")
     return number
 
 
 def size(text: str) -> int | float:
-    """How many members are kept: a whole number, or a fraction below 1."""
+    """How many members to keep: a whole number, or a fraction."""
     return count(text) if text.strip().lstrip("+-").isdecimal() else share(text)
 
 
 def existing_file(text: str) -> Path:
-    """The path of a file that is there."""
+    """The path of an existing file."""
     path = Path(text).expanduser()
     if path.is_dir():
-        raise ArgumentTypeError(f"{text!r} is a folder, a file is needed")
+        raise ArgumentTypeError(f"{text!r} is a folder, not a file")
     if not path.exists():
         raise ArgumentTypeError(f"there is no file {text!r}")
     return path
 
 
 def output_file(text: str) -> Path:
-    """The path of a file to write; its folder must be there."""
+    """The path of a file to write; its folder must exist."""
     path = Path(text).expanduser()
     if not text or path.is_dir():
-        raise ArgumentTypeError(f"{text!r} is a folder, the name of a file is needed")
+        raise ArgumentTypeError(f"{text!r} is a folder: name a file")
     if not path.parent.is_dir():
-        raise ArgumentTypeError(f"{str(path.parent)!r} is no folder: make it first")
+        raise ArgumentTypeError(f"{str(path.parent)!r} is not a folder: create it first")
     return path
 
 
 def check_output(path: Path, *, force: bool) -> None:
-    """Refuse to write where something is, or where nothing can be written, before the long work."""
+    """Refuse early to replace a file or to write to a read-only folder."""
     if path.exists() and not force:
-        raise UserError(f"{path} is there already: name another file, or replace it with --force.")
+        raise UserError(f"{path} already exists: choose another name, or replace it with --force.")
     if not os.access(path.parent, os.W_OK):
-        raise UserError(f"{path.parent}: you have no permission to write in this folder.")
+        raise UserError(f"{path.parent}: you do not have permission to write to this folder.")
 
 
 def add_output_options(parser: argparse.ArgumentParser, *, progress: bool = True) -> None:
     """Add ``--json`` and, for commands that take long, ``--quiet``."""
-    parser.add_argument("--json", action="store_true", help="print one JSON document, nothing else")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON document and nothing else"
+    )
     if progress:
         parser.add_argument(
             "--quiet", "-q", action="store_true",
-            help="no progress and no notes on standard error; in pipes there is no progress anyway",
+            help="no progress or notes on standard error; progress is only shown on a terminal",
         )  # fmt: skip
