@@ -108,6 +108,7 @@ _PACKAGES = (
     "datasets",
     "ensembles",
     "errors",
+    "forest",
     "growth",
     "imbalance",
     "inspection",
@@ -128,6 +129,7 @@ if TYPE_CHECKING:
     from orfeon import datasets as datasets
     from orfeon import ensembles as ensembles
     from orfeon import errors as errors
+    from orfeon import forest as forest
     from orfeon import growth as growth
     from orfeon import imbalance as imbalance
     from orfeon import inspection as inspection

@@ -15,8 +15,8 @@ from sklearn.naive_bayes import GaussianNB
 
 import orfeon
 from orfeon.adapters import FittedEnsemble, adapt
-from orfeon.adapters.own import copies
 from orfeon.datasets import make_waveform
+from orfeon.row_hashes import copies
 
 KEPT = [4, 0, 3]
 

@@ -87,5 +87,5 @@ def test_the_picture_is_drawn_by_its_program_and_shows_the_packages(tmp_path, mo
     assert 10_000 < (tmp_path / "architecture.png").stat().st_size < 100_000
     shown = {box.title for box in (*program.METHODS, *program.AROUND)}
     assert shown <= set(PARTS)
-    others = {"imbalance", "datasets", "rendering", "kernels", "votes", "growth", "rules"}
+    others = {"imbalance", "datasets", "rendering", "kernels", "votes", "growth", "rules", "forest"}
     assert {part for part in PARTS if (PACKAGE / part).is_dir()} - shown - others == set()

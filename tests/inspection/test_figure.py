@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from orfeon import inspection
-from orfeon.inspection._figure import (
+from orfeon.rendering.figure import (
     LOOKS,
     axes_for,
     look_of,
@@ -20,7 +20,7 @@ from orfeon.inspection._figure import (
     put_title,
     scale_members,
 )
-from orfeon.inspection._texts import columns_of, fitting_size, in_lines, plain, put_names
+from orfeon.rendering.texts import columns_of, fitting_size, in_lines, plain, put_names
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

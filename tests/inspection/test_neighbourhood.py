@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 from tests.oracles.routing import KINDS, leaves_of, random_forest, random_rows
 
+from orfeon.forest import neighbourhood
 from orfeon.growth import Growth, grow_forest
-from orfeon.inspection import forest_weights, neighbourhood, outlier_scores, proximities
+from orfeon.inspection import forest_weights, outlier_scores, proximities
 from orfeon.table import Table
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from orfeon import order
-from orfeon.inspection._figure import LOOKS, scale_members
 from orfeon.ordering.plot import draw_error_curve, show_sizes
+from orfeon.rendering.figure import LOOKS, scale_members
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -7,20 +7,16 @@ is of the same kind, fitted, and the ensemble given is left as it was.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
-from orfeon.adapters.base import FittedEnsemble, NoSayError
-from orfeon.adapters.boosted import OwnBoostedEnsemble
+from orfeon.adapters.base import FittedEnsemble
 from orfeon.adapters.estimators import FittedEstimators
 from orfeon.adapters.members import BareMembers
-from orfeon.adapters.own import OwnEnsemble
 from orfeon.adapters.pipelines import EnsembleInPipeline
-from orfeon.ensembles.ensemble import Ensemble
+from orfeon.unwrapping import unpruned
 
 __all__ = ["FittedEnsemble", "adapt", "unpruned"]
 
@@ -62,11 +58,9 @@ def adapt(ensemble: Any) -> FittedEnsemble:
     RandomForestClassifier(n_estimators=2, random_state=0)
     """
     ensemble = unpruned(ensemble)
-    if isinstance(ensemble, Ensemble):
-        check_is_fitted(ensemble, "members_")
-        _check_votes(ensemble)
-        is_boosted = hasattr(ensemble, "member_weights_")
-        return OwnBoostedEnsemble(ensemble) if is_boosted else OwnEnsemble(ensemble)
+    own: Callable[[Any], FittedEnsemble] | None = getattr(type(ensemble), "_adapted", None)
+    if own is not None:  # ours, who know what they are made of
+        return own(ensemble)
     if hasattr(ensemble, "votes") and hasattr(ensemble, "subset"):
         return BareMembers(ensemble)
     if isinstance(ensemble, Sequence) and not isinstance(ensemble, str | bytes):
@@ -85,50 +79,3 @@ def adapt(ensemble: Any) -> FittedEnsemble:
             f"asked one by one. Allowed are {KINDS}."
         )
     return adapted
-
-
-def _check_votes(ensemble: Ensemble) -> None:
-    """Refuse an ensemble of ours whose members do not vote."""
-    try:
-        ensemble._vote_weights()
-    except TypeError as error:
-        reason = "it does not decide by a vote of its members, each on its own"
-        raise NoSayError(str(error), type(ensemble).__name__, reason) from error
-
-
-def unpruned(ensemble: Any) -> Any:
-    """The members that a pruned ensemble kept, as the ensemble that they are.
-
-    Parameters
-    ----------
-    ensemble : object
-        Anything.
-
-    Returns
-    -------
-    object
-        The ensemble inside a :class:`orfeon.PrunedClassifier`, a :class:`orfeon.PrunedRegressor` or
-        a :class:`sklearn.frozen.FrozenEstimator`; anything else is given back.
-
-    Examples
-    --------
-    >>> from orfeon import BaggingClassifier, PrunedClassifier
-    >>> from orfeon.adapters import unpruned
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
-    >>> pruned = PrunedClassifier(BaggingClassifier(n_estimators=10), keep=3, random_state=0)
-    >>> len(unpruned(pruned.fit(X, y)))
-    3
-    """
-    from orfeon.ordering.pruned_base import PrunedEnsemble  # it prunes through the adapters
-
-    if isinstance(ensemble, FrozenEstimator):
-        return unpruned(ensemble.estimator)
-    if not isinstance(ensemble, PrunedEnsemble):
-        return ensemble
-    check_is_fitted(ensemble, "ensemble_")
-    if ensemble.order_.has_own_weights:
-        raise ValueError(
-            f"the votes of this {type(ensemble).__name__} have weights by its rule, which its "
-            "members do not know; give its ensemble_, in which all votes count the same."
-        )
-    return ensemble.ensemble_

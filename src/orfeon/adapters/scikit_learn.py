@@ -46,9 +46,8 @@ from orfeon.adapters.base import (
     one_output,
     unless_equal,
 )
-from orfeon.adapters.own import copies
-from orfeon.ensembles.combination import seen_with_copies
 from orfeon.members import class_supports
+from orfeon.row_hashes import copies, seen_with_copies
 from orfeon.warning import expect_renewed_workers
 
 #: Trees that are asked whether they know the examples.

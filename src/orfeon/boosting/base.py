@@ -19,6 +19,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.boosting.adapter import OwnBoostedEnsemble
 from orfeon.boosting.learners import EstimatorLearner, KnowsItsLearner, Sampling, TreeLearner
 from orfeon.boosting.loop import HALF, LEAST_SHARE, Hears, Learner, Round, Run, Scheme, boost
 from orfeon.boosting.patience import Patience
@@ -183,6 +184,10 @@ class BoostedEnsemble(Ensemble):
     def n_estimators_(self) -> int:
         """How many members there are; fewer than asked for where a run ended early."""
         return len(self)
+
+    def _adapted(self) -> OwnBoostedEnsemble:
+        self._check_members_vote()
+        return OwnBoostedEnsemble(self)
 
     def _keep_members(self, index: npt.NDArray[np.int64]) -> None:
         """Keep some of the members only, with their votes."""

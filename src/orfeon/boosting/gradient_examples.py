@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.boosting.gradient import Sample
-from orfeon.ensembles.units import hash_rows
+from orfeon.row_hashes import hash_rows
 from orfeon.tabular import TrainingData, are_counts
 
 Floats = npt.NDArray[np.float64]

@@ -12,8 +12,8 @@ from orfeon.boosting.gradient import AdditiveModel, Sample, Stage, values_of
 from orfeon.boosting.losses import Loss
 from orfeon.boosting.patience import Patience
 from orfeon.ensembles.setting_aside import deal_folds
-from orfeon.ensembles.units import hash_rows
 from orfeon.forest import Forest
+from orfeon.row_hashes import hash_rows
 
 Floats = npt.NDArray[np.float64]
 

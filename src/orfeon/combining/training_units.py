@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples
 
 from orfeon.combining.out_of_fold import Split, check_splits, splits_of
 from orfeon.ensembles.setting_aside import deal_folds
-from orfeon.ensembles.units import hash_rows
+from orfeon.row_hashes import hash_rows
 from orfeon.seeding import Purpose, branch
 
 Floats = npt.NDArray[np.float64]

@@ -258,13 +258,6 @@ class CombinesMixin(AskedMixin):
         return whole
 
 
-def seen_with_copies(seen: npt.NDArray[np.bool_], group: Integers) -> npt.NDArray[np.bool_]:
-    """Whether members saw rows or any copy of them."""
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    return np.asarray(np.logical_or.reduceat(seen[:, order], starts, axis=1)[:, group])
-
-
 def only_left_out(
     said: npt.NDArray[Any], out: npt.NDArray[np.bool_], n_classes: int
 ) -> npt.NDArray[Any]:

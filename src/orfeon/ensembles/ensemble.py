@@ -13,6 +13,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_feature_names, check_is_fitted, validate_data
 
+from orfeon.adapters.base import FittedEnsemble, NoSayError
 from orfeon.ensembles.asking import slice_rows
 from orfeon.ensembles.perturbation import Examples
 from orfeon.ensembles.units import MAX_UNITS, as_units
@@ -143,6 +144,22 @@ class Ensemble(CallbackSupport, TabularEstimator):
                 "so they cannot be ordered, left out or asked one by one."
             )
         return None
+
+    def _adapted(self) -> FittedEnsemble:
+        """Its members one by one, for :func:`orfeon.adapters.adapt`."""
+        from orfeon.ensembles.adapter import OwnEnsemble  # it knows methods, which are ensembles
+
+        self._check_members_vote()
+        return OwnEnsemble(self)
+
+    def _check_members_vote(self) -> None:
+        """Refuse to hand out members that do not vote."""
+        check_is_fitted(self, "members_")
+        try:
+            self._vote_weights()
+        except TypeError as error:
+            reason = "it does not decide by a vote of its members, each on its own"
+            raise NoSayError(str(error), type(self).__name__, reason) from error
 
     def _check_rule(self) -> None:
         """Refuse a rule that cannot decide here."""

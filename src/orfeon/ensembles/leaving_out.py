@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.ensembles.base import IndependentEnsemble
-from orfeon.ensembles.combination import COUNTS, CombinesMixin, seen_with_copies
+from orfeon.ensembles.combination import COUNTS, CombinesMixin
 from orfeon.ensembles.out_of_bag import (
     OutOfBag,
     left_out,
@@ -26,10 +26,10 @@ from orfeon.ensembles.perturbation import draw_seed, member_generator
 from orfeon.ensembles.setting_aside import hash_examples
 from orfeon.ensembles.training import Recipe
 from orfeon.ensembles.training_set import origin_of
-from orfeon.ensembles.units import hash_rows
 from orfeon.forest import Forest
-from orfeon.inspection.neighbourhood import forest_weights, proximities
+from orfeon.forest.neighbourhood import forest_weights, proximities
 from orfeon.permutation import PermutationImportances, oob_permutation_importances
+from orfeon.row_hashes import hash_rows, seen_with_copies
 from orfeon.seeding import Purpose, branch
 from orfeon.warning import AdvisedWarning, warn_user
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
-from orfeon.ensembles.units import hash_rows
+from orfeon.row_hashes import hash_rows
 from orfeon.schema import Schema
 
 #: Rows of a sparse matrix that are looked at in one go.

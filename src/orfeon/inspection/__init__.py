@@ -75,7 +75,7 @@ _HOMES = {
     "ensemble_walk": "walk",
     "entropy": "diversity_of_all",
     "error_curves": "errors_by_size",
-    "forest_weights": "neighbourhood",
+    "forest_weights": "orfeon.forest.neighbourhood",
     "friedman_decomposition": "bias_variance.friedman",
     "generalized_diversity": "diversity_of_all",
     "importances": "attribute_importances",
@@ -91,10 +91,10 @@ _HOMES = {
     "member_coincidence": "coincidence",
     "member_correlation": "correlated_members",
     "member_correlation_curve": "correlated_members",
-    "outlier_scores": "neighbourhood",
+    "outlier_scores": "orfeon.forest.neighbourhood",
     "pairwise_diversity": "diversity_of_pairs",
     "perceptron_categories": "example_categories",
-    "proximities": "neighbourhood",
+    "proximities": "orfeon.forest.neighbourhood",
     "q_statistic": "diversity_of_pairs",
     "regression_summary": "metrics_summary",
     "resample_predictions": "bias_variance.resampled_predictions",
@@ -108,6 +108,7 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from orfeon.forest.neighbourhood import forest_weights, outlier_scores, proximities
     from orfeon.inspection.attribute_importances import ImportanceDisplay, Importances, importances
     from orfeon.inspection.bias_variance.bootstrap import (
         BiasVarianceIntervals,
@@ -193,7 +194,6 @@ if TYPE_CHECKING:
         regression_summary,
     )
     from orfeon.inspection.mosaic import MapMosaic, MapMosaicDisplay, map_mosaic
-    from orfeon.inspection.neighbourhood import forest_weights, outlier_scores, proximities
     from orfeon.inspection.neighbourhood_pictures import OutlierDisplay, ProximityDisplay
     from orfeon.inspection.selection_history import SelectionHistoryDisplay
     from orfeon.inspection.theory import (

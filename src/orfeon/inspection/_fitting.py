@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from orfeon.inspection._texts import columns_of, in_lines, small_size
+from orfeon.rendering.texts import columns_of, in_lines, small_size
 
 #: Sizes of letters that are tried one after the other, as shares of small ones.
 _SHARES = (1.0, 0.9, 0.8, 0.7, 0.62)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._figure import width_of
+from orfeon.rendering.figure import width_of
 from orfeon.votes.selection import Selection
 
 Floats = npt.NDArray[np.float64]

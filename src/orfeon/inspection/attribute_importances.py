@@ -23,14 +23,14 @@ from orfeon.boosting.base import BoostedEnsemble
 from orfeon.ensembles.ensemble import Ensemble
 from orfeon.forest import Forest
 from orfeon.importance import impurity_importances
-from orfeon.inspection._figure import axes_for, inches, put_title
 from orfeon.inspection._fitting import fitting_rows, make_room
 from orfeon.inspection._member_permutations import permuted_members
 from orfeon.inspection._reading import read_weights
-from orfeon.inspection._texts import in_lines, plain, small_size
 from orfeon.members import EstimatorMembers
 from orfeon.permutation import oob_permutation_importances
+from orfeon.rendering.figure import axes_for, inches, put_title
 from orfeon.rendering.palette import INK, class_colours
+from orfeon.rendering.texts import in_lines, plain, small_size
 from orfeon.schema import names_of
 from orfeon.seeding import Purpose, RandomState, branch, seed_sequence
 from orfeon.tabular import check_length, class_codes

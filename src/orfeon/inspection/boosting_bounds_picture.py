@@ -21,7 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.bounded import BoundsMixin
 from orfeon.boosting.bounds import edge_bound, error_bound, vote_bound
-from orfeon.inspection._figure import (
+from orfeon.inspection._fitting import make_room
+from orfeon.inspection._reading import read_class_votes, read_weights
+from orfeon.rendering.figure import (
     Scale,
     axes_for,
     check_scale,
@@ -30,8 +32,6 @@ from orfeon.inspection._figure import (
     put_title,
     scale_members,
 )
-from orfeon.inspection._fitting import make_room
-from orfeon.inspection._reading import read_class_votes, read_weights
 from orfeon.rendering.palette import INK, MUTED_INK
 
 Floats = npt.NDArray[np.float64]

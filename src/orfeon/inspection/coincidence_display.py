@@ -6,12 +6,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from orfeon.inspection._figure import axes_for, put_title
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection.coincidence import Coincidence, member_coincidence, subset_coincidence
 from orfeon.ordering.exhaustive import ExhaustiveSearch, search_exhaustive
 from orfeon.ordering.ordered import order as put_in_order
 from orfeon.ordering.rule import Rule
+from orfeon.rendering.figure import axes_for, put_title
 from orfeon.rendering.palette import class_colours
 
 Kind = Literal["members", "subsets"]

@@ -16,7 +16,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._figure import axes_for, look_of, put_legend, put_title, scale_members
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._theory_curves import Curve
 from orfeon.inspection.correlated_members import (
@@ -26,6 +25,7 @@ from orfeon.inspection.correlated_members import (
     member_correlation,
     member_correlation_curve,
 )
+from orfeon.rendering.figure import axes_for, look_of, put_legend, put_title, scale_members
 from orfeon.rendering.palette import INK, MUTED_INK, class_colours, mixed
 
 Floats = npt.NDArray[np.float64]

@@ -8,17 +8,17 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._figure import axes_for, look_of, put_legend, put_title, room_of, width_of
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import named_ensembles
-from orfeon.inspection._texts import plain
 from orfeon.inspection.diversity_measures import MEASURES, Diversity, Measure, diversity
 from orfeon.inspection.diversity_of_pairs import (
     PairwiseDiversity,
     pair_values,
     pairwise_diversity,
 )
+from orfeon.rendering.figure import axes_for, look_of, put_legend, put_title, room_of, width_of
 from orfeon.rendering.palette import EDGE, FAINT, INK, MUTED_INK, TRACK
+from orfeon.rendering.texts import plain
 from orfeon.votes.source import On
 
 #: Width and height in inches of new figures: of the measures, and of the pairs.

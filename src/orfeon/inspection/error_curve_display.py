@@ -6,18 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from orfeon.inspection._figure import (
-    Scale,
-    axes_for,
-    check_scale,
-    look_of,
-    put_legend,
-    put_title,
-    scale_members,
-)
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._orders import Orders
-from orfeon.inspection._texts import plain
 from orfeon.inspection.errors_by_size import (
     OWN,
     RANDOM,
@@ -28,7 +18,17 @@ from orfeon.inspection.errors_by_size import (
     error_curves,
 )
 from orfeon.ordering.plot import draw_error_curve, show_sizes
+from orfeon.rendering.figure import (
+    Scale,
+    axes_for,
+    check_scale,
+    look_of,
+    put_legend,
+    put_title,
+    scale_members,
+)
 from orfeon.rendering.palette import INK, MUTED_INK
+from orfeon.rendering.texts import plain
 from orfeon.seeding import RandomState
 from orfeon.votes.selection import Task
 

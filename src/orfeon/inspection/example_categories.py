@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.inspection._figure import axes_for, put_legend, put_title
 from orfeon.inspection._fitting import make_room
-from orfeon.inspection._texts import plain
 from orfeon.perceptrons.categories import QuasiNoisy
 from orfeon.perceptrons.class_of_interest import class_code
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.pptss import PPTSSClassifier
+from orfeon.rendering.figure import axes_for, put_legend, put_title
 from orfeon.rendering.palette import INK, MUTED_INK, class_colours
+from orfeon.rendering.texts import plain
 from orfeon.tabular import check_length
 
 Floats = npt.NDArray[np.float64]

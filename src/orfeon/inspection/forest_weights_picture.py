@@ -17,12 +17,12 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from orfeon.adapters import unpruned
 from orfeon.ensembles.leaving_out import LeavingOut
-from orfeon.inspection._figure import axes_for, inches, put_colour_bar, put_legend, put_title
+from orfeon.forest.neighbourhood import forest_of, forest_weights
 from orfeon.inspection._fitting import fitting_rows, make_room
 from orfeon.inspection._row_classes import RowClasses
-from orfeon.inspection._texts import plain
-from orfeon.inspection.neighbourhood import forest_of, forest_weights
+from orfeon.rendering.figure import axes_for, inches, put_colour_bar, put_legend, put_title
 from orfeon.rendering.palette import EDGE, INK, MUTED_INK, class_colours
+from orfeon.rendering.texts import plain
 from orfeon.schema import Schema
 from orfeon.tabular import check_length
 

@@ -15,12 +15,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._figure import Look, axes_for, look_of, put_legend, put_title, width_of
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import named_ensembles
-from orfeon.inspection._texts import plain
 from orfeon.inspection.diversity_of_pairs import pair_values, pairs_of, read_votes
+from orfeon.rendering.figure import Look, axes_for, look_of, put_legend, put_title, width_of
 from orfeon.rendering.palette import FAINT, INK, tint
+from orfeon.rendering.texts import plain
 from orfeon.seeding import RandomState, seed_sequence
 from orfeon.votes.source import On
 

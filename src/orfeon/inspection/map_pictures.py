@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
-from orfeon.inspection._figure import axes_for, put_colour_bar, put_legend, put_title
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._map_drawing import (
     GROUND,
@@ -30,7 +29,6 @@ from orfeon.inspection._map_drawing import (
     on_same_grid,
 )
 from orfeon.inspection._plane import Box
-from orfeon.inspection._texts import plain
 from orfeon.inspection.maps import (
     ClassificationMap,
     MarginMap,
@@ -38,7 +36,9 @@ from orfeon.inspection.maps import (
     classification_map,
     margin_map,
 )
+from orfeon.rendering.figure import axes_for, put_colour_bar, put_legend, put_title
 from orfeon.rendering.palette import INK, class_colours, mixed
+from orfeon.rendering.texts import plain
 from orfeon.schema import Schema
 from orfeon.tabular import check_length, class_codes
 

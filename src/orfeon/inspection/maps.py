@@ -25,9 +25,9 @@ from orfeon.adapters import adapt
 from orfeon.adapters.base import FittedEnsemble
 from orfeon.adapters.estimators import FittedEstimators
 from orfeon.adapters.members import BareMembers
-from orfeon.adapters.own import OwnEnsemble
 from orfeon.adapters.pipelines import EnsembleInPipeline
 from orfeon.boosting.tallies import VoteTally, with_ties
+from orfeon.ensembles.adapter import OwnEnsemble
 from orfeon.ensembles.combination import OWN
 from orfeon.forest import Forest
 from orfeon.frames import default_name

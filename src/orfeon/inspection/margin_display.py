@@ -13,12 +13,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from orfeon.inspection._figure import axes_for, look_of, put_legend, put_title
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import named_ensembles
-from orfeon.inspection._texts import plain
 from orfeon.inspection.vote_margins import MarginDistribution, Sizes, margin_distribution
+from orfeon.rendering.figure import axes_for, look_of, put_legend, put_title
 from orfeon.rendering.palette import INK
+from orfeon.rendering.texts import plain
 from orfeon.votes.source import On
 
 #: Width and height in inches of a new figure.

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
-from orfeon.inspection._figure import inches, new_figure
 from orfeon.inspection._map_drawing import (
     STRONG_GROUND,
     TRUE,
@@ -28,9 +27,10 @@ from orfeon.inspection._map_drawing import (
     on_same_grid,
 )
 from orfeon.inspection._plane import Box, Plane, is_whole
-from orfeon.inspection._texts import columns_of, fitting_size, in_lines, plain
 from orfeon.inspection.maps import ClassificationMap, MarginMap, classification_map, margin_map
+from orfeon.rendering.figure import inches, new_figure
 from orfeon.rendering.palette import INK, class_colours, mixed
+from orfeon.rendering.texts import columns_of, fitting_size, in_lines, plain
 
 Floats = npt.NDArray[np.float64]
 Kind = Literal["classes", "margins"]

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from orfeon.inspection._figure import axes_for, inches, put_colour_bar, put_legend, put_title
+from orfeon.forest.neighbourhood import checked_proximities, outlier_scores, proximities
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._row_classes import RowClasses
-from orfeon.inspection._texts import fitting_size, put_names
-from orfeon.inspection.neighbourhood import checked_proximities, outlier_scores, proximities
+from orfeon.rendering.figure import axes_for, inches, put_colour_bar, put_legend, put_title
 from orfeon.rendering.palette import EDGE, INK, class_colours
+from orfeon.rendering.texts import fitting_size, put_names
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

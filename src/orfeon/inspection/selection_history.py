@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.inspection._figure import axes_for, put_legend, put_title
 from orfeon.inspection._fitting import make_room
 from orfeon.perceptrons.pptss import PPTSSClassifier
+from orfeon.rendering.figure import axes_for, put_legend, put_title
 from orfeon.rendering.palette import MUTED_INK, class_colours
 
 Integers = npt.NDArray[np.int64]

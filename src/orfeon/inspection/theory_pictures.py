@@ -17,15 +17,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.inspection._figure import (
-    Scale,
-    axes_for,
-    check_scale,
-    look_of,
-    put_legend,
-    put_title,
-    scale_members,
-)
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import read_class_votes
 from orfeon.inspection._theory_curves import (
@@ -40,6 +31,15 @@ from orfeon.inspection.theory import (
     switching_margins,
 )
 from orfeon.inspection.vote_margins import margin_distribution
+from orfeon.rendering.figure import (
+    Scale,
+    axes_for,
+    check_scale,
+    look_of,
+    put_legend,
+    put_title,
+    scale_members,
+)
 from orfeon.rendering.palette import INK, MUTED_INK
 from orfeon.votes.selection import Selection
 

@@ -13,13 +13,13 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._figure import axes_for, look_of, new_figure, put_legend, put_title
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._orders import Orders
-from orfeon.inspection._texts import plain
 from orfeon.inspection.errors_by_size import OWN, RANDOM
 from orfeon.inspection.walk import EnsembleWalk, ensemble_walk
+from orfeon.rendering.figure import axes_for, look_of, new_figure, put_legend, put_title
 from orfeon.rendering.palette import INK, MUTED_INK
+from orfeon.rendering.texts import plain
 from orfeon.seeding import RandomState
 from orfeon.votes.source import On
 

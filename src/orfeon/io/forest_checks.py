@@ -26,7 +26,7 @@ def _require(condition: Any, what: str) -> None:
 
 
 def check_forest(fields: Fields) -> None:
-    """The arrays of a forest describe trees; see :mod:`orfeon.forest_checks`."""
+    """The arrays of a forest describe trees; see :mod:`orfeon.forest.validation`."""
     forest = Forest(**fields)
     _require(len(forest.n_children) == len(forest.nodes), "n_children must be one for each node.")
     if forest.n_classes == 0:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._figure import Scale, axes_for, look_of, put_title, scale_members
+from orfeon.rendering.figure import Scale, axes_for, look_of, put_title, scale_members
 from orfeon.rendering.palette import MUTED_INK
 
 if TYPE_CHECKING:

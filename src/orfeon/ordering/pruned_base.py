@@ -300,6 +300,16 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         check_is_fitted(self, "ensemble_")
         return len(self.kept_)
 
+    def _kept_ensemble(self) -> Any:
+        """The members that were kept, for :func:`orfeon.adapters.unpruned`."""
+        check_is_fitted(self, "ensemble_")
+        if self.order_.has_own_weights:
+            raise ValueError(
+                f"the votes of this {type(self).__name__} have weights by its rule, which its "
+                "members do not know; give its ensemble_, in which all votes count the same."
+            )
+        return self.ensemble_
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self._base() if self.estimator is None else self.estimator).input_tags

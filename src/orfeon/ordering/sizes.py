@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.ensembles.units import hash_rows
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.rule import Rule
+from orfeon.row_hashes import hash_rows
 from orfeon.votes.selection import Selection
 from orfeon.votes.source import Source
 

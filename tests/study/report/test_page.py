@@ -14,7 +14,7 @@ from tests.study.report.demo import METHODS, N_RUNS, blocks_of, demo_content
 from tests.study.report.odd import NASTY, odd_content
 
 from orfeon.errors import UserError
-from orfeon.inspection._figure import LOOKS
+from orfeon.rendering.figure import LOOKS
 from orfeon.rendering.palette import mixed
 from orfeon.study.report import Content, render_report, write_report
 from orfeon.study.report.alternatives import MOST_ROWS, numbers_table

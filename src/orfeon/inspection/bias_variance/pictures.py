@@ -8,9 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._figure import axes_for, put_legend, put_title, width_of
 from orfeon.inspection._fitting import make_room
-from orfeon.inspection._texts import plain
 from orfeon.inspection.bias_variance.bootstrap import (
     BiasVarianceIntervals,
     Over,
@@ -22,7 +20,9 @@ from orfeon.inspection.bias_variance.resampled_predictions import (
     resample_predictions,
 )
 from orfeon.inspection.bias_variance.training_samples import Sampling
+from orfeon.rendering.figure import axes_for, put_legend, put_title, width_of
 from orfeon.rendering.palette import INK, class_colours, mixed
+from orfeon.rendering.texts import plain
 from orfeon.seeding import RandomState, seed_sequence
 
 Floats = npt.NDArray[np.float64]

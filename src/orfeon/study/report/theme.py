@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orfeon.inspection._figure import LOOKS
+from orfeon.rendering.figure import LOOKS
 from orfeon.rendering.palette import FAINT, INK, MUTED_INK, class_colours, mixed
 
 _BLUE, _VERMILLION = class_colours(6)[0], class_colours(6)[5]

@@ -15,7 +15,7 @@ _TITLES = {"adult": "Adult", "mnist": "binary digits", "used_cars_vw": "prices o
 
 def recarey_box_plot(found: Reproduction) -> Any:
     """Draw the scores on five folds, a box for each method."""
-    from orfeon.inspection._figure import new_figure
+    from orfeon.rendering.figure import new_figure
     from orfeon.rendering.palette import class_colours
 
     scores = fold_scores(found)

@@ -12,10 +12,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, Self
 
-from orfeon.inspection._figure import axes_for, put_title, width_of
 from orfeon.inspection._fitting import make_room
-from orfeon.inspection._texts import plain, small_size
+from orfeon.rendering.figure import axes_for, put_title, width_of
 from orfeon.rendering.palette import EDGE, INK, MUTED_INK, class_colours
+from orfeon.rendering.texts import plain, small_size
 from orfeon.study.statistics.rank_differences import NemenyiTest, nemenyi
 
 #: Width in inches of a new figure, and heights of a line and of all else.

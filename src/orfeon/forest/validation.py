@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.forest import NODE, PER_NODE, Forest
+from orfeon.forest.forest import NODE, PER_NODE, Forest
 from orfeon.kernels import route
 from orfeon.schema import MAX_CATEGORIES
 

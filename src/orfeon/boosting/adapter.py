@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orfeon.adapters.base import Floats, Integers, Mask, unless_equal
-from orfeon.adapters.own import OwnEnsemble
+from orfeon.ensembles.adapter import OwnEnsemble
 from orfeon.ensembles.warm_start import CHOSEN
 
 

@@ -20,7 +20,8 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from orfeon.forest import Forest
+from orfeon.forest.forest import Forest
+from orfeon.unwrapping import unpruned
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -263,8 +264,6 @@ class _Chunk(NamedTuple):
 
 def _chunks(given: Any, X: Any, Z: Any, what: str) -> Iterator[_Chunk]:
     """Leaves of ``X``, and of ``Z`` or again of ``X``, a few trees at a time."""
-    from orfeon.adapters import unpruned  # they know the ensembles, which have proximities
-
     given, Z = unpruned(given), None if Z is X else Z
     forest = forest_of(given)
     if forest is not None:

@@ -692,7 +692,7 @@ class Forest:
         ValueError
             When anything is out of bounds or inconsistent, with the place.
         """
-        from orfeon.forest_checks import check_forest  # it knows forests, so not before this class
+        from orfeon.forest.validation import check_forest  # it knows this class
 
         check_forest(self)
         return self

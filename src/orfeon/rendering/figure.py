@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-from orfeon.inspection._texts import columns_of, in_lines, small_size
 from orfeon.rendering.palette import INK, class_colours
+from orfeon.rendering.texts import columns_of, in_lines, small_size
 
 Scale = Literal["auto", "linear", "log"]
 

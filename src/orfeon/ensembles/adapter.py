@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
 from sklearn.base import is_classifier
 
 from orfeon.adapters.base import FittedEnsemble, Floats, Integers, Mask
-from orfeon.ensembles.combination import seen_with_copies
 from orfeon.ensembles.leaving_out import LeavingOut
 from orfeon.ensembles.partitioned import PartitionedClassifier, PartitionedRegressor
 from orfeon.ensembles.training_set import origin_of
-from orfeon.ensembles.units import hash_rows
 from orfeon.ensembles.warm_start import CHOSEN
+from orfeon.row_hashes import copies, seen_with_copies
 from orfeon.seeding import Purpose, branch
 
 
@@ -74,22 +72,3 @@ class OwnEnsemble(FittedEnsemble):
         smaller._history = [(range(len(index)), CHOSEN)]
         smaller._sequence = branch(self.ensemble._sequence, Purpose.MEMBERS_AFTER_A_SUBSET)
         return smaller
-
-
-def copies(rows: Any, y: npt.NDArray[Any]) -> Integers:
-    """A number for each example that its copies share."""
-    if isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf":
-        return np.unique(hash_rows(rows, y), return_inverse=True)[1]
-    if issparse(rows):
-        plain = rows.tocsr().copy()
-        plain.sum_duplicates()
-        plain.eliminate_zeros()
-        bounds = zip(plain.indptr, plain.indptr[1:], strict=False)
-        spans = [slice(a, b) for a, b in bounds]
-        values = [(plain.indices[s].tolist(), plain.data[s].tolist()) for s in spans]
-    else:
-        values = np.asarray(rows, dtype=object).tolist()
-    # Spelled out, missing values of all kinds are equal to themselves.
-    known: dict[tuple[str, Any], int] = {}
-    spelled = zip(map(repr, values), y.tolist(), strict=True)
-    return np.array([known.setdefault(example, len(known)) for example in spelled])
