@@ -178,7 +178,7 @@ def test_a_model_that_fails_is_named(place, capsys, monkeypatch):
 
     monkeypatch.setattr(orfeon.BaggingClassifier, "predict", fail)
     path = place / "bag.orfeon"
-    message = f"{path} holds a model that fails (KeyError: 'no such part'); --debug shows where."
+    message = f"The model in {path} failed (KeyError: 'no such part'); --debug shows where."
     assert_one_sentence(capsys, arguments("predict", path, place), message)
 
 
@@ -190,7 +190,7 @@ def test_the_service_names_a_model_that_fails(place, capsys, monkeypatch):
 
     monkeypatch.setattr(served_model.ServedModel, "warm_up", fail)
     path = place / "bag.orfeon"
-    assert_one_sentence(capsys, arguments("serve", path, place), f"{path} holds a model that fails")
+    assert_one_sentence(capsys, arguments("serve", path, place), f"The model in {path} failed")
 
 
 def test_a_larger_number_than_all_classes_is_no_known_class():

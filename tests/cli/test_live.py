@@ -42,12 +42,12 @@ def test_the_time_left_follows_from_the_pace_and_runs_down_between_steps():
     clock = Clock()
     display = LiveDisplay("study", quiet=True, clock=clock)
     display.start(10)
-    assert told(display)["bar"].endswith("0/10  0%  0:00 gone, estimating")
+    assert told(display)["bar"].endswith("0/10  0%  0:00 elapsed, estimating")
     clock.now += 20
     display.advance(2, "bagging")
-    assert told(display)["bar"].endswith("2/10  20%  0:20 gone, 1:20 left")
+    assert told(display)["bar"].endswith("2/10  20%  0:20 elapsed, 1:20 left")
     clock.now += 5
-    assert told(display)["bar"].endswith("2/10  20%  0:25 gone, 1:15 left")
+    assert told(display)["bar"].endswith("2/10  20%  0:25 elapsed, 1:15 left")
     clock.now += 100
     assert told(display)["bar"].endswith("0:00 left")
 
@@ -58,11 +58,11 @@ def test_what_was_done_before_counts_as_done_but_not_for_the_pace():
     display.start(100, done=90)
     clock.now += 10
     display.advance(5)
-    assert told(display)["bar"].endswith("95/100  95%  0:10 gone, 0:10 left")
+    assert told(display)["bar"].endswith("95/100  95%  0:10 elapsed, 0:10 left")
     display.start(200)
     display.advance(5)
     assert (display.done, display.total) == (100, 200)
-    assert told(display)["bar"].endswith("100/200  50%  0:10 gone, 1:40 left")
+    assert told(display)["bar"].endswith("100/200  50%  0:10 elapsed, 1:40 left")
 
 
 def test_a_time_left_that_is_known_better_is_told():
@@ -81,12 +81,12 @@ def test_what_runs_what_is_done_and_errors_are_told():
     display.advance(1, "tree, fold 1: 12%")
     display.advance(1)
     display.error("one")
-    assert told(display)["errors"] == "1 error, the last: one"
+    assert told(display)["errors"] == "1 error: one"
     display.error("two")
     lines = told(display)
     assert lines["now"] == "bagging, fold 1, boosting, fold \\x1b[2J"
     assert lines["done"] == "tree, fold 1: 12%"
-    assert lines["errors"] == "2 errors, the last: two"
+    assert lines["errors"] == "2 errors, last: two"
 
 
 def test_pipes_dumb_terminals_and_the_quiet_see_nothing(monkeypatch):
@@ -253,7 +253,7 @@ def test_the_display_is_drawn_in_place_and_taken_away(window):
     lines = window.do("d.note('a note [bold]'); d.error('tree: failed')")
     assert lines[0] == "a note [bold]"
     assert lines[1] == "study of wine"
-    assert lines[5] == "1 error, the last: tree: failed"
+    assert lines[5] == "1 error: tree: failed"
     lines = window.do("d.close(); print('after')")
     assert lines == ["a note [bold]", "after"]
     assert window.screen.cursor_shown

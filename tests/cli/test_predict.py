@@ -154,7 +154,7 @@ def test_models_saved_from_python_go_by_the_names_of_their_columns(tmp_path, cap
     assert main(["predict", str(tmp_path / "named.orfeon"), str(tmp_path / "a.csv")]) == 0
     assert capsys.readouterr().out == "prediction\nyes\n"
     assert main(["predict", str(tmp_path / "nameless.orfeon"), str(tmp_path / "a.csv")]) == 2
-    assert "2 attributes that have no names, and the data has 3 columns" in capsys.readouterr().err
+    assert "2 unnamed features, but the data has 3 columns" in capsys.readouterr().err
     (tmp_path / "a.csv").write_text("v,w\n1,5\n")
     assert main(["predict", str(tmp_path / "named.orfeon"), str(tmp_path / "a.csv")]) == 2
     assert "The data has no column 'u'" in capsys.readouterr().err

@@ -42,7 +42,7 @@ def arguments(command: str, folder: Any) -> list[str]:
 @pytest.mark.parametrize("command", ["inspect", "predict", "prune", "export"])
 def test_parts_that_nobody_checked_are_loaded_when_that_is_asked_for(foreign, capsys, command):
     assert main(arguments(command, foreign)) == 2
-    assert "skops saved" in (told := capsys.readouterr().err)
+    assert "saved by skops" in (told := capsys.readouterr().err)
     assert "--foreign" in told
     code = main([*arguments(command, foreign), "--foreign"])
     told = capsys.readouterr().err

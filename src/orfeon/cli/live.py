@@ -1,7 +1,7 @@
-"""A live display of long work: what runs now, what is done, the time left, errors so far.
+"""A live progress display: what is running, what is done, the time left, errors so far.
 
-It is drawn on standard error, only when that is a terminal. It draws a few times a second,
-however often it is told something, each time in a single write, so that nothing flickers.
+It is drawn on standard error, and only if that is a terminal. However often it is updated, it draws
+a few times a second, each time in a single write, so that nothing flickers.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
     from rich.text import Text
 
-#: Drawings a second.
+#: Redraws per second.
 _RATE = 5
-#: Cells of a line at most. A terminal that is made narrower folds lines that were longer.
+#: Maximum width of a line. A terminal that is made narrower wraps longer lines.
 _WIDEST = 100
-#: Seconds of work before a time left is told.
+#: Seconds of work before the time left is estimated.
 _FIRST_ESTIMATE = 1.0
 
 
 @dataclass
 class _State:
-    """What the display tells."""
+    """What the display shows."""
 
     title: str
     total: float = 0.0
@@ -47,7 +47,7 @@ class _State:
     seconds_left: float | None = None
 
     def estimate(self) -> float | None:
-        """Seconds left when the last work was done, or None while that is not known."""
+        """Seconds left at the last advance, or None while unknown."""
         fresh, elapsed = self.done - self.done_before, self.advanced - self.started
         if fresh <= 0 or elapsed < _FIRST_ESTIMATE:
             return None
@@ -55,10 +55,10 @@ class _State:
 
 
 class LiveDisplay:
-    """Progress of long work on a terminal; where there is none, it keeps still.
+    """Progress of long work on a terminal; elsewhere it shows nothing.
 
-    It may be told things from any thread. It is a context manager: leaving it takes the display
-    away and gives the cursor back, also after Ctrl-C.
+    It may be updated from any thread. It is a context manager: leaving it removes the display and
+    restores the cursor, also after Ctrl-C.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class LiveDisplay:
         return self._state.total
 
     def start(self, total: float, done: float = 0, *, is_time: bool = False) -> None:
-        """Begin, or say that there is more or less to do than was thought."""
+        """Start, or correct the total amount of work."""
         with self._lock:
             state = self._state
             state.total, state.is_time = float(total), is_time
@@ -105,12 +105,12 @@ class LiveDisplay:
             self._live.start(refresh=True)
 
     def running(self, names: Sequence[str]) -> None:
-        """Say what runs now."""
+        """Show what is running."""
         with self._lock:
             self._state.running = tuple(map(printable, names))
 
     def advance(self, n: float = 1, text: str = "") -> None:
-        """Count work that is done."""
+        """Count finished work."""
         with self._lock:
             state = self._state
             state.done += n
@@ -120,26 +120,26 @@ class LiveDisplay:
                 state.last = printable(text)
 
     def time_left(self, seconds: float) -> None:
-        """Say how long it will take, where that is known better than from the pace so far."""
+        """Set the time left, where it is known better than from the pace so far."""
         with self._lock:
             self._state.seconds_left = seconds
             self._state.advanced = self._clock()
 
     def error(self, text: str) -> None:
-        """Count an error that the work goes on after."""
+        """Count an error that does not stop the work."""
         with self._lock:
             self._state.n_errors += 1
             self._state.last_error = printable(text)
 
     def note(self, text: str) -> None:
-        """Write a line that stays, above the display."""
+        """Write a permanent line above the display."""
         if self._live is not None:
             from rich.text import Text
 
             self._live.console.print(Text(printable(text)))
 
     def close(self) -> None:
-        """Take the display away; nothing is shown after that."""
+        """Remove the display for good."""
         live, self._live, self._shown = self._live, None, False
         if live is not None:
             live.stop()
@@ -163,15 +163,17 @@ class LiveDisplay:
 
 
 def _figures(state: _State, share: float, elapsed: float, left: float | None) -> str:
-    told = f"{clock_text(left)} left" if left is not None else "estimating"
-    gone = f"{int(100 * share)}%  {clock_text(elapsed)} gone, {told}"
-    return gone if state.is_time else f"{state.done:,.0f}/{state.total:,.0f}  {gone}"
+    remaining = f"{clock_text(left)} left" if left is not None else "estimating"
+    figures = f"{int(100 * share)}%  {clock_text(elapsed)} elapsed, {remaining}"
+    return figures if state.is_time else f"{state.done:,.0f}/{state.total:,.0f}  {figures}"
 
 
 def _errors(state: _State) -> str:
     if not state.n_errors:
         return ""
-    return f"{state.n_errors} error{'s' * (state.n_errors > 1)}, the last: {state.last_error}"
+    if state.n_errors == 1:
+        return f"1 error: {state.last_error}"
+    return f"{state.n_errors:,} errors, last: {state.last_error}"
 
 
 _STYLES = {"title": "bold", "now": "", "done": "dim", "errors": "red"}
@@ -179,7 +181,7 @@ _LABELS = {"now": "now   ", "done": "done  "}
 
 
 class _Picture:
-    """The display as Rich draws it; it remembers how wide the lines were."""
+    """The display as Rich draws it; it remembers the widths of the lines."""
 
     def __init__(self, snapshot: Callable[[], Iterator[tuple[str, str]]]) -> None:
         self._snapshot = snapshot
@@ -189,7 +191,7 @@ class _Picture:
         """The lines, none wider than the terminal."""
         from rich.text import Text
 
-        # The last column stays empty: some terminals begin a new line when it is written.
+        # The last column stays empty: some terminals wrap when it is written.
         room = max(1, min(width - 1, _WIDEST))
         texts = []
         for kind, text in self._snapshot():
@@ -208,7 +210,7 @@ class _Picture:
         yield from lines
 
     def folded_rows(self, width: int) -> int:
-        """Rows that were added when a terminal of this width folded the lines."""
+        """Rows added by a terminal of this width that wrapped the lines."""
         return sum((max(1, drawn) - 1) // max(1, width) for drawn in self.widths)
 
 
@@ -227,14 +229,14 @@ def _bar_line(text: str, room: int, ascii_only: bool) -> Text:
 
 
 def _make_live(stream: TextIO, picture: _Picture) -> Any:
-    """Rich's live display, made to survive a terminal that is made narrower."""
+    """Rich's live display, fixed for terminals that are made narrower."""
     from rich.console import Console, ConsoleRenderable
     from rich.control import Control
     from rich.live import Live
     from rich.segment import ControlType
 
     class ResizableLive(Live):
-        """Goes up by the rows that lines have become, not only by those that were drawn."""
+        """Moves up by the rows that the lines take now, not by those drawn."""
 
         def process_renderables(
             self, renderables: list[ConsoleRenderable]
@@ -247,7 +249,7 @@ def _make_live(stream: TextIO, picture: _Picture) -> Any:
         def refresh(self) -> None:
             try:
                 super().refresh()
-            except (OSError, ValueError):  # the terminal has gone; the work goes on
+            except (OSError, ValueError):  # the terminal is gone; the work continues
                 picture.widths = []
 
     console = Console(file=stream, force_terminal=True, highlight=False, emoji=False, markup=False)
@@ -257,6 +259,6 @@ def _make_live(stream: TextIO, picture: _Picture) -> Any:
         refresh_per_second=_RATE,
         transient=True,
         vertical_overflow="crop",
-        # What goes to a file or a pipe is none of the terminal's business.
+        # Output to a file or a pipe must not pass through the terminal.
         redirect_stdout=is_terminal(sys.stdout),
     )

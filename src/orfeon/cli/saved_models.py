@@ -1,4 +1,4 @@
-"""Models that commands read and write: never pickles, always with the way from table to model."""
+"""Models that commands read and write, with the preparation of their tables; never pickles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PICKLE_ENDINGS = (".pkl", ".pickle", ".joblib", ".sav", ".dill")
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A model file that was read."""
+    """The contents of a model file."""
 
     path: Path
     model: Any
@@ -26,20 +26,20 @@ class SavedModel:
     parts: Any = None
 
     def described(self) -> dict[str, Any]:
-        """What ``orfeon.io.describe()`` tells of the file, without reading it again."""
+        """What ``orfeon.io.describe()`` returns for the file, without reading it again."""
         from orfeon.io.description import describe_parts
 
         return describe_parts(self.parts, self.path)
 
     @property
     def task(self) -> str:
-        """What it predicts: "classification" or "regression"."""
+        """The task: "classification" or "regression"."""
         if self.preparation is not None:
             return str(self.preparation.task)
         return "classification" if hasattr(self.model, "classes_") else "regression"
 
     def attributes(self, frame: Any) -> Any:
-        """The attributes that the model takes, of a table as it came."""
+        """The features that the model takes, from a table as it was read."""
         if self.preparation is not None:
             return self.preparation.transform(frame)
         expected = getattr(self.model, "feature_names_in_", None)
@@ -48,19 +48,19 @@ class SavedModel:
             if absent:
                 raise UserError(
                     f"The data has no column {some_of(map(repr, absent), 5)}; "
-                    f"{self.path.name} was trained with {len(expected)} columns and needs them all."
+                    f"{self.path.name} was trained on {len(expected)} columns and needs them all."
                 )
             return frame[list(expected)]
         n_expected = getattr(self.model, "n_features_in_", frame.shape[1])
         if frame.shape[1] != n_expected:
             raise UserError(
-                f"{self.path.name} was trained with {n_expected} attributes that have no names, "
-                f"and the data has {frame.shape[1]} columns: they must be the same, in order."
+                f"{self.path.name} was trained on {n_expected} unnamed features, but the data has "
+                f"{frame.shape[1]} columns: give the same columns in the same order."
             )
         return frame.to_numpy()
 
     def labelled(self, frame: Any, target: str | None) -> tuple[Any, Any]:
-        """The attributes and the target of a table."""
+        """The features and the target of a table."""
         known = None if self.preparation is None else self.preparation.target
         if known is not None:
             if target not in (None, known):
@@ -79,7 +79,7 @@ class SavedModel:
 
 
 def refuse_pickles(path: Path) -> None:
-    """Refuse a file that is a pickle: to load one is to run whatever it holds."""
+    """Reject pickles: loading one can run arbitrary code."""
     is_pickle = path.suffix.lower() in _PICKLE_ENDINGS
     if not is_pickle and path.is_file():
         with path.open("rb") as file:
@@ -87,18 +87,18 @@ def refuse_pickles(path: Path) -> None:
         is_pickle = len(head) == 2 and head[0] == 0x80 and head[1] <= 5
     if is_pickle:
         raise UserError(
-            f"{path} is a pickle, and orfeon never loads pickles: they can run any program. If "
+            f"{path} is a pickle, and orfeon never loads pickles: they can run arbitrary code. If "
             "you trust it, load it in Python and save the model with orfeon.save(model, "
             "'model.orfeon')."
         )
 
 
 def add_foreign_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--foreign``, which all commands that read a model have."""
+    """Add ``--foreign``, for commands that read a model."""
     parser.add_argument(
         "--foreign", action="store_true",
-        help="take a model with parts of other packages that skops saved, whose contents are not "
-        "checked: only from people you trust",
+        help="accept a model with parts from other packages, saved by skops; they are not checked, "
+        "so use it only with files you trust",
     )  # fmt: skip
 
 
@@ -113,20 +113,20 @@ def read_saved(path: Path, *, foreign: bool = False) -> SavedModel:
         parts = read_parts(path, foreign=foreign)
     except ForeignPartsError as error:
         raise UserError(
-            f"{path} holds an estimator of another package, which skops saved. What is in it is "
-            "not checked: if you trust whoever made the file, give --foreign."
+            f"{path} contains an estimator from another package, saved by skops, which cannot be "
+            "checked. If you trust the file, add --foreign."
         ) from error
     model, plain, about = parts.saved
-    told = dict(about) if isinstance(about, Mapping) else {}
-    return SavedModel(path, model, read_preparation(plain, path), told, parts)
+    facts = dict(about) if isinstance(about, Mapping) else {}
+    return SavedModel(path, model, read_preparation(plain, path), facts, parts)
 
 
 @contextmanager
 def model_failures(path: Path) -> Iterator[None]:
     """Report what a loaded model raises as one sentence about its file.
 
-    A file can hold a model that is consistent and still cannot answer, and nothing tells a forged
-    one from a defect: ``--debug`` prints the traceback of either.
+    A consistent file can still hold a model that cannot predict, and a forged one looks like an
+    internal error: ``--debug`` prints the traceback of either.
     """
     try:
         yield
@@ -135,13 +135,13 @@ def model_failures(path: Path) -> Iterator[None]:
     except Exception as error:
         kind = type(error).__name__
         raise UserError(
-            f"{path} holds a model that fails ({kind}: {short(error, 200)}); --debug shows where. "
-            "If the file is as orfeon wrote it, please report this."
+            f"The model in {path} failed ({kind}: {short(error, 200)}); --debug shows where. "
+            "If the file is unchanged since orfeon wrote it, please report this."
         ) from error
 
 
 def errors_of(task: str, y: Any, predicted: Any) -> dict[str, float]:
-    """How wrong predictions are."""
+    """Errors of predictions: the error rate, or RMSE and R²."""
     import numpy as np
 
     if task == "classification":
@@ -156,7 +156,7 @@ def errors_of(task: str, y: Any, predicted: Any) -> dict[str, float]:
 
 
 def error_text(errors: Mapping[str, float]) -> str:
-    """Errors as they are told."""
+    """Errors as text."""
     if "error" in errors:
         return f"{errors['error']:.2%}"
     return f"RMSE {errors['rmse']:.4g}, R² {errors['r2']:.3f}"

@@ -1,4 +1,4 @@
-"""Tables that commands read: files and named data sets, whole or piece by piece."""
+"""Tables that commands read: files and named data sets, whole or in pieces."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from orfeon.errors import UserError
 
-#: Rows of a piece.
+#: Rows per piece.
 PIECE_ROWS = 20_000
 _HEAD_BYTES = 1 << 18
 
 
 class NamedTable(NamedTuple):
-    """A table, what it is called, and its target if it is known to have one."""
+    """A table, its name, and its target if known."""
 
     frame: Any
     name: str
@@ -25,14 +25,14 @@ class NamedTable(NamedTuple):
 
 
 def names_a_file(where: str) -> bool:
-    """Whether an argument names a file, there or not, rather than a data set."""
+    """Whether an argument names a file, existing or not, rather than a data set."""
     from orfeon.datasets.sources import means_a_file
 
     return means_a_file(where)
 
 
 def read_table(where: str, *, rows: int | None = None) -> NamedTable:
-    """Read a file, or a data set by its name."""
+    """Read a file or a named data set."""
     from orfeon import datasets
 
     if names_a_file(where):
@@ -45,7 +45,7 @@ def read_table(where: str, *, rows: int | None = None) -> NamedTable:
 
 
 def target_of(table: NamedTable, given: str | None) -> str:
-    """The target: as given, or that of a named data set."""
+    """The target: the given one, or that of a named data set."""
     target = given if given is not None else table.target
     if target is None:
         columns = [str(column) for column in table.frame.columns]
@@ -58,9 +58,9 @@ def target_of(table: NamedTable, given: str | None) -> str:
 
 
 def read_pieces(where: str, as_words: frozenset[str] = frozenset()) -> Iterator[tuple[Any, float]]:
-    r"""Read a table piece by piece, so that a file of any size needs little memory.
+    r"""Read a table in pieces, so that a file of any size needs little memory.
 
-    Delimited text and Parquet are read so; other formats are read whole.
+    This works for delimited text and Parquet; other formats are read whole.
     """
     from orfeon.datasets.sources import open_source
 
@@ -92,14 +92,14 @@ def _text_pieces(source: Any, as_words: frozenset[str]) -> Iterator[tuple[Any, f
     except UserError as error:
         raise UserError(f"{source.name}: {error}.") from error
     if encoding == "utf-8":
-        # Letters of another encoding may come far down the file, after some rows were answered.
+        # Characters of another encoding may come far down the file, after rows were predicted.
         other = _encoding_below(source, fallback_encoding)
         dialect = dataclasses.replace(dialect, encoding=other or encoding)
     yield from _parsed(source, dialect, as_words)
 
 
 def _encoding_below(source: Any, fallback: Any) -> str | None:
-    """The encoding of a file whose first letters are UTF-8 and later ones are not."""
+    """The encoding of a file that starts as UTF-8 and turns out to be something else."""
     import codecs
 
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -135,15 +135,15 @@ def _parsed(source: Any, dialect: Any, as_words: frozenset[str]) -> Iterator[tup
     with (
         source.open() as (stream, file),
         text_of(stream, dialect.encoding) as text,
-        _told(source),
+        _parser_errors(source),
     ):
         for piece in pandas.read_csv(text, **settings):
             yield without_blanks(piece), min(1.0, file.tell() / max(source.size, 1))
 
 
 @contextlib.contextmanager
-def _told(source: Any) -> Iterator[None]:
-    """What pandas says of a broken table, as a sentence."""
+def _parser_errors(source: Any) -> Iterator[None]:
+    """Turn errors of pandas into messages about the file."""
     import pandas
 
     try:
