@@ -109,7 +109,7 @@ def test_where_data_sets_are(capsys, tmp_path):
     expected = {"data": str(tmp_path), "cache": str(tmp_path / "cache")}
     assert json.loads(capsys.readouterr().out) == expected
     assert given("path") == 0
-    assert "none: name it with --data" in capsys.readouterr().out
+    assert "none (set it with --data" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_a_data_set_by_name_knows_its_target(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--method", "baging"], "--method: there is no method 'baging' (did you mean 'bagging'"),
+        (["--method", "baging"], "--method: unknown method 'baging' (did you mean 'bagging'"),
         (["--target", "clas"], "The target 'clas' is not a column. Did you mean 'class'?"),
         (
             [],

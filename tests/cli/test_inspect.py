@@ -51,8 +51,8 @@ def test_people_read_a_page_of_it(place, capsys):
     assert lines["members"].endswith("15")
     assert "random_state=0" in lines["parameters"]
     assert lines["training error"].endswith("%")
-    assert lines["made by"].count("orfeon 0.") == 1
-    assert text.index("attribute  ") < text.index("price  ", text.index("attribute  "))
+    assert lines["saved with"].count("orfeon 0.") == 1
+    assert text.index("feature  ") < text.index("price  ", text.index("feature  "))
 
 
 def test_only_the_ten_most_important_attributes_are_shown(tmp_path, capsys):

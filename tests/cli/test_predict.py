@@ -177,7 +177,10 @@ def test_models_saved_from_python_go_by_the_names_of_their_columns(tmp_path, cap
         (["pickled.orfeon", "new.csv"], "pickled.orfeon is a pickle, and orfeon never loads"),
         (["forest.pkl", "new.csv"], "forest.pkl is a pickle, and orfeon never loads pickles"),
         (["nowhere.orfeon", "new.csv"], "argument MODEL: there is no file 'nowhere.orfeon'"),
-        (["bag.orfeon", "new.csv", "-o", "out.xls"], "-o out.xls: what to write is not clear"),
+        (
+            ["bag.orfeon", "new.csv", "-o", "out.xls"],
+            "-o out.xls: the name does not tell the format",
+        ),
         (["bag.orfeon", "new.csv", "-o", "new.csv"], "new.csv already exists"),
         (["bag.orfeon", "new.csv", "--json"], "--json needs a file for the predictions"),
         (["bag.orfeon", "new.csv", "--format", "parquet"], "--format parquet needs a file"),

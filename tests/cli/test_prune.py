@@ -67,7 +67,7 @@ def test_people_see_a_table_and_what_its_errors_are_worth(place, tmp_path, capsy
     assert prune(place, output, "--keep", "20%") == 0
     captured = capsys.readouterr()
     assert captured.out.splitlines()[1].split() == ["members", "15", "3"]
-    assert "for the error on new ones give --test" in captured.err
+    assert "use --test to estimate the error on new rows" in captured.err
     assert prune(place, output, "--force", "--test", str(place / "new.csv"), "--quiet") == 0
     captured = capsys.readouterr()
     assert "error on --test" in captured.out
@@ -93,7 +93,7 @@ def test_sizes_by_themselves_and_out_of_bag(place, tmp_path, keep, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--rule", "kapa"], "--rule: there is no rule 'kapa' (did you mean 'kappa'?)."),
+        (["--rule", "kapa"], "--rule: unknown rule 'kapa' (did you mean 'kappa'?)."),
         (["--keep", "0"], "argument --keep: must be 1 or more, got 0"),
         (["--keep", "1.5"], "argument --keep: a fraction must be greater than 0 and at most 1"),
         (["--keep", "many"], "argument --keep: 'many' is not a fraction"),

@@ -15,18 +15,18 @@ from orfeon.errors import UserError
 from orfeon.wording import size_text
 
 _DESCRIPTION = """\
-Data sets have names: 'orfeon study wine' or 'orfeon fit wine' take one where they take a file.
-A name is looked for among the synthetic problems, then in a folder of data files (--data, or the
-variable ORFEON_DATA), then among those fetched before, and then on OpenML, which is the only step
-that needs the network. What is fetched is kept.
+Wherever a command takes a data file, it also takes the name of a data set: 'orfeon study wine',
+'orfeon fit wine'. Names are looked up among the synthetic problems, then in a folder of data files
+(--data, or the variable ORFEON_DATA), then among the data sets fetched earlier, and finally on
+OpenML. Only this last step needs the network, and fetched data sets are kept.
 
-  list        what is there without the network (this is the default)
-  show NAME   what is in a data set, or in a file: rows, columns, their kinds, the target
-  fetch NAME  fetch a data set from OpenML now, for later use without the network
-  path        the folders that data sets are read from and kept in
+  list        list what is available offline (the default)
+  show NAME   describe a data set or a file: rows, columns, their kinds, the target
+  fetch NAME  fetch a data set from OpenML now, for use offline
+  path        print the folders that data sets are read from and kept in
 
-On OpenML 'iris' is the active version of that name, 'iris:1' its version 1, and '61' the data set
-of that number. A synthetic name can have its number of rows: 'waveform:5000'.
+On OpenML, 'iris' is the active version of that name, 'iris:1' is version 1, and '61' is the data
+set with that number. A synthetic name can include the number of rows: 'waveform:5000'.
 """
 
 _EXAMPLES = """\
@@ -39,9 +39,9 @@ ORFEON_DATA=~/data orfeon datasets list --json
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes."""
+    """Define the arguments."""
     parser = command_parser(
-        subparsers, "datasets", "list, describe and fetch data sets", _DESCRIPTION, _EXAMPLES
+        subparsers, "datasets", "list, describe and fetch named data sets", _DESCRIPTION, _EXAMPLES
     )
     parser.add_argument(
         "action", nargs="?", default="list", choices=("list", "show", "fetch", "path"),
@@ -49,7 +49,7 @@ def add_parser(subparsers: Any) -> None:
     )  # fmt: skip
     parser.add_argument("name", nargs="*", metavar="NAME", help="data sets to show or fetch")
     parser.add_argument(
-        "--data", metavar="FOLDER", help="folder of data files; default: the variable ORFEON_DATA"
+        "--data", metavar="FOLDER", help="folder of data files; default: $ORFEON_DATA"
     )
     parser.add_argument("--target", metavar="COLUMN", help="with show: the column to predict")
     parser.add_argument(
@@ -59,7 +59,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what was asked for."""
+    """List, show, fetch, or print the folders."""
     names = options.name
     if options.action in ("list", "path"):
         if names:
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         if not names:
             raise UserError(
                 f"'orfeon datasets {options.action}' needs the name of a data set: "
-                "'orfeon datasets list' says which there are."
+                "'orfeon datasets list' shows what is available."
             )
         act = _show if options.action == "show" else _fetch
         found = [act(name, options) for name in names]
@@ -87,9 +87,9 @@ def _list(options: argparse.Namespace) -> Any:
 
     found = list_datasets(options.data)
     if not options.json:
-        print_table(["name", "place", "what it is"], found)
+        print_table(["name", "source", "description"], found)
         if not options.data and not os.environ.get("ORFEON_DATA"):
-            say("Name a folder of data files with --data or ORFEON_DATA to see them here.")
+            say("To list your own data files too, set their folder with --data or ORFEON_DATA.")
     return [info._asdict() for info in found]
 
 
@@ -100,7 +100,7 @@ def _path(options: argparse.Namespace) -> Any:
     facts = {"data": folder, "cache": str(cache_folder())}
     if not options.json:
         print_facts(
-            {"data": folder or "none: name it with --data or ORFEON_DATA", "cache": facts["cache"]}
+            {"data": folder or "none (set it with --data or ORFEON_DATA)", "cache": facts["cache"]}
         )
     return facts
 
@@ -123,14 +123,15 @@ def _fetch(name: str, options: argparse.Namespace) -> Any:
     if not options.json:
         print_facts(_shown(facts))
         if kept is None and found.source.startswith("OpenML"):
-            say("It could not be kept: the folder of 'orfeon datasets path' cannot be written.")
+            say("It was not kept: the cache folder (see 'orfeon datasets path') is not writable.")
     return facts
 
 
 def _shown(facts: dict[str, Any]) -> dict[str, Any]:
-    """Facts for people: sizes in their units."""
+    """Facts as text: sizes with units, thousands with commas."""
     size = facts.get("bytes")
-    return {**facts, "bytes": None if size is None else size_text(size)}
+    texts = {name: f"{fact:,}" if isinstance(fact, int) else fact for name, fact in facts.items()}
+    return {**texts, "bytes": None if size is None else size_text(size)}
 
 
 def _show(name: str, options: argparse.Namespace) -> Any:
@@ -172,10 +173,17 @@ def _print_profile(facts: dict[str, Any], profile: Any) -> None:
         print(f"\n{printable(Path(facts['name']).name)}: {printable(facts['description'], 400)}")
     print()
     rows = [
-        [printable(c.name, 40), c.kind, c.n_missing, c.n_distinct, _examples(c.examples)]
+        [
+            printable(c.name, 40),
+            c.kind,
+            f"{c.n_missing:,}",
+            f"{c.n_distinct:,}",
+            _examples(c.examples),
+        ]
         for c in profile.columns
     ]
-    print_table(["column", "kind", "missing", "different", "such as"], rows, to_the_right={2, 3})
+    headings = ["column", "kind", "missing", "distinct", "example values"]
+    print_table(headings, rows, to_the_right={2, 3})
     if facts["notes"]:
         print()
     for note in facts["notes"]:

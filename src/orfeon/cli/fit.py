@@ -18,14 +18,13 @@ from orfeon.errors import UserError
 from orfeon.wording import duration_text, nearest_names, size_text
 
 _DESCRIPTION = """\
-Trains one method on a table and saves the model with all that is needed to apply it: columns,
-categories, dates, the target. Columns that cannot help (names of rows, constants, free text) are
-left out, and it says which. To find out which method suits your data, and how well it will do on
-new rows, run 'orfeon study' instead: the error on the training rows that this command prints is
-not that.
+Fits one method to a table and saves the model with everything needed to predict new rows: columns,
+categories, dates, the target. Columns that cannot help (row identifiers, constants, free text) are
+dropped and listed. To find out which method suits your data, and how well it predicts new rows, run
+'orfeon study' instead: the training error that this command prints does not tell you.
 
-DATA is a file (CSV also packed, Parquet, ARFF, NPZ; - is standard input) or the name of a data
-set ('orfeon datasets').
+DATA is a file (CSV, also compressed; Parquet, ARFF, NPZ; - for standard input) or the name of a
+data set (see 'orfeon datasets').
 """
 
 _EXAMPLES = """\
@@ -35,73 +34,73 @@ orfeon fit homes.parquet --target price --method gradient_boosting --set learnin
     --set max_depth=5 -o boost.orfeon
 """
 
-#: With fewer members some rows are in every bootstrap sample, and have no out-of-bag estimate.
+#: With fewer members, some rows are in every bootstrap sample and have no out-of-bag estimate.
 _ENOUGH_FOR_OUT_OF_BAG = 50
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes."""
+    """Define the arguments."""
     from orfeon.study.workbench.methods import METHODS
 
     methods = "\n".join(f"  {name:<21} {method.idea}" for name, method in METHODS.items())
     parser = command_parser(
         subparsers,
         "fit",
-        "train one method on a table and save the model",
+        "fit one method to a table and save the model",
         f"{_DESCRIPTION}\nMethods:\n{methods}\n",
         _EXAMPLES,
     )
     parser.add_argument("data", metavar="DATA", help="a file, or the name of a data set")
     parser.add_argument(
         "-o", "--output", type=types.output_file, required=True, metavar="FILE",
-        help="where the model is saved, such as model.orfeon",
+        help="where to save the model, such as model.orfeon",
     )  # fmt: skip
     parser.add_argument(
-        "--target", metavar="COL", help="the column to predict; named data sets know theirs"
+        "--target", metavar="COL", help="the column to predict; optional for named data sets"
     )
     parser.add_argument(
         "--method", default="random_forest", metavar="NAME", help="see above; default: %(default)s"
     )
     parser.add_argument(
         "--members", type=types.count, metavar="N",
-        help="number of members; default: the method's own, mostly 200",
+        help="number of members; default: depends on the method, mostly 200",
     )  # fmt: skip
     parser.add_argument(
         "--set", type=types.setting, action="append", metavar="NAME=VALUE", dest="settings",
-        help="a parameter of the estimator, as often as needed; members' have a prefix: "
-        "estimator__max_depth=3",
+        help="a parameter of the estimator; may be repeated; parameters of its members have a "
+        "prefix: estimator__max_depth=3",
     )  # fmt: skip
     _add_data_options(parser)
     parser.add_argument(
-        "--seed", type=types.seed, default=0, metavar="S", help="of all chance; default: 0"
+        "--seed", type=types.seed, default=0, metavar="S", help="random seed; default: 0"
     )
     parser.add_argument(
         "--n-jobs", type=types.jobs, default=-1, metavar="J",
-        help="threads; the model does not depend on them; default: -1, all cores",
+        help="number of threads, which does not affect the model; default: -1, all cores",
     )  # fmt: skip
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     types.add_output_options(parser)
 
 
 def _add_data_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--task", choices=["auto", "classification", "regression"], default="auto",
-        help="default: auto, by the values of the target",
+        help="default: auto, inferred from the target",
     )  # fmt: skip
     parser.add_argument(
-        "--drop", type=types.names, default=[], metavar="A,B", help="columns to leave out"
+        "--drop", type=types.names, default=[], metavar="A,B", help="columns to ignore"
     )
     parser.add_argument(
         "--use", type=types.names, default=[], metavar="A,B",
-        help="columns to use although they look like names of rows, constants or texts",
+        help="columns to use although they look like row identifiers, constants or free text",
     )  # fmt: skip
     parser.add_argument(
-        "--rows", type=types.count, metavar="N", help="train on a random sample of N rows"
+        "--rows", type=types.count, metavar="N", help="fit on a random sample of N rows"
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train and save."""
+    """Fit and save."""
     method = _method(options.method)
     types.check_output(options.output, force=options.force)
     import orfeon
@@ -153,14 +152,14 @@ def _method(name: str) -> Any:
     method = METHODS.get(name)
     if method is None:
         raise UserError(
-            f"--method: there is no method {name!r}{nearest_names(name, METHODS)}. "
+            f"--method: unknown method {name!r}{nearest_names(name, METHODS)}. "
             f"The methods are {', '.join(METHODS)}."
         )
     return method
 
 
 def _set(estimator: Any, settings: dict[str, Any], method: str) -> None:
-    """Set parameters; one that is not known is refused with those that are near."""
+    """Set parameters; an unknown one is rejected with the nearest names."""
     known = estimator.get_params(deep=True)
     for name in settings:
         if name not in known:
@@ -176,7 +175,7 @@ def _set(estimator: Any, settings: dict[str, Any], method: str) -> None:
 
 
 def _refused(settings: dict[str, Any], error: Exception) -> UserError:
-    """That the method does not take what it was given, with the settings that may be the cause."""
+    """The error of a fit, with the settings that may have caused it."""
     given = "".join(f" --set {name}={value}" for name, value in settings.items())
     return UserError(f"The method cannot be fitted{' with' if given else ''}{given}: {error}")
 
@@ -190,7 +189,7 @@ def _fit(estimator: Any, X: Any, y: Any, settings: dict[str, Any], *, quiet: boo
     if is_bag and isinstance(n_members, int) and n_members >= _ENOUGH_FOR_OUT_OF_BAG:
         estimator.set_params(oob_score=True)
     mistakes: tuple[type[Exception], ...] = (ValueError, TypeError)
-    if settings:  # an estimator that is a word has no methods
+    if settings:  # such as estimator=abc, a string without methods
         mistakes = (*mistakes, AttributeError)
     try:
         estimator.fit(X, y)
@@ -201,7 +200,7 @@ def _fit(estimator: Any, X: Any, y: Any, settings: dict[str, Any], *, quiet: boo
 
 
 def _figures(estimator: Any, prepared: Any) -> dict[str, Any]:
-    """Errors on the training rows, and out of bag where the method gives that for nothing."""
+    """Training errors, and out-of-bag ones where the method computes them anyway."""
     figures: dict[str, Any] = errors_of(prepared.task, prepared.y, estimator.predict(prepared.X))
     score = getattr(estimator, "oob_score_", None)
     if score is not None:
@@ -211,7 +210,7 @@ def _figures(estimator: Any, prepared: Any) -> dict[str, Any]:
 
 
 def _without_habits(estimator: Any) -> Any:
-    """The model without what was of this run only: threads and bars."""
+    """The model without settings of this run only: threads and progress bars."""
     known = estimator.get_params(deep=False)
     plain = {"verbose": 0, "n_jobs": None}
     estimator.set_params(**{name: value for name, value in plain.items() if name in known})
@@ -242,10 +241,10 @@ def _tell(options: argparse.Namespace, about: dict[str, Any], prepared: Any, mod
             ("method", f"{about['method']} ({type(model).__name__})"),
             ("target", f"{about['target']} ({classes} classes)" if classes else about["target"]),
             ("rows", f"{about['rows']:,}"),
-            ("attributes", prepared.X.shape[1]),
+            ("features", f"{prepared.X.shape[1]:,}"),
             ("training error", error_text(figures)),
             (shown, _out_of_bag_text(out_of_bag, shown)),
-            ("time", duration_text(about["seconds"])),
+            ("fit time", duration_text(about["seconds"])),
         ]
     )
 

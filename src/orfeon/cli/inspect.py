@@ -24,18 +24,18 @@ from orfeon.errors import UserError
 from orfeon.wording import duration_text, short, size_text
 
 _DESCRIPTION = """\
-Says what is inside. Which of these it is, is seen from the first bytes, not from the name:
+Describes what WHAT names. Files are recognised by their first bytes, not by their names:
 
   a model file  what it predicts and from which columns, its members and nodes,
-                size on disk, parameters, how it did in training, the ten most
-                important attributes
-  a data file   the kind of every column, missing cells, repeated rows, and the
+                size on disk, parameters, training error, and the ten most
+                important features
+  a data file   the kind of every column, missing values, duplicate rows, and the
                 classes (--target); or the name of a data set ('orfeon datasets')
-  a store       its studies: when they were begun, how many runs are done, how
+  a store       its studies: when they started, how many runs are done, and how
                 long they took; a file, or postgresql://host/results
-  methods       the word itself: what 'orfeon fit' and 'orfeon study' know
+  methods       the word itself: the methods of 'orfeon fit' and 'orfeon study'
 
-Nothing is changed, and nothing in a file is run.
+Nothing is changed, and no code in a file is run.
 """
 
 _EXAMPLES = """\
@@ -47,32 +47,38 @@ orfeon inspect methods
 """
 
 _TOP = 10
-#: Figures of the training that commands write, and that are printed as numbers.
+#: Training figures that commands save, printed as numbers.
 _FIGURES = ("error", "rmse", "r2", "oob_error", "oob_r2")
 _SQLITE = b"SQLite format 3\0"
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes."""
+    """Define the arguments."""
     parser = command_parser(
-        subparsers, "inspect", "say what is inside a file", _DESCRIPTION, _EXAMPLES
+        subparsers,
+        "inspect",
+        "describe a model, a data file or a results store",
+        _DESCRIPTION,
+        _EXAMPLES,
     )
     parser.add_argument(
-        "what", metavar="WHAT", help="a model, a data file, a store, a data set's name, or methods"
+        "what",
+        metavar="WHAT",
+        help="a model, a data file, a store, the name of a data set, or methods",
     )
-    parser.add_argument("--target", metavar="COL", help="of a data file: the column to predict")
+    parser.add_argument("--target", metavar="COL", help="for data files: the column to predict")
     parser.add_argument(
-        "--rows", type=count, metavar="N", help="of a data file: look at a random sample of N rows"
+        "--rows", type=count, metavar="N", help="for data files: read a random sample of N rows"
     )
     add_foreign_option(parser)
     add_output_options(parser, progress=False)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Find out what it is, and say what is inside."""
+    """Detect the kind, and describe it."""
     kind = kind_of(options.what)
     if kind != "data" and (options.target is not None or options.rows is not None):
-        raise UserError(f"--target and --rows are for data files, and {options.what} is {kind}.")
+        raise UserError(f"--target and --rows are for data files, but {options.what} is {kind}.")
     if kind == "data":
         facts, show = _data_facts(options.what, options.target, options.rows), _show_data
     elif kind == "a model":
@@ -114,7 +120,7 @@ def _is_model(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             listed, _ = read_directory(file, path.stat().st_size)
-    except ModelFileError:  # some other zip, or none
+    except ModelFileError:  # some other zip, or none at all
         return False
     return any(member.name == "model.json" for member in listed)
 
@@ -146,7 +152,7 @@ def _model_facts(path: Path, foreign: bool) -> dict[str, Any]:
 
 
 def _check_about(about: Mapping[str, Any], path: Path) -> None:
-    """Reject figures that cannot be printed as numbers; a file may hold anything there."""
+    """Reject figures that cannot be printed as numbers; a forged file may hold anything."""
     training = about.get("training")
     figures = training if isinstance(training, Mapping) else {}
     given = {f"training.{name}": figures[name] for name in _FIGURES if name in figures}
@@ -163,12 +169,12 @@ def _check_about(about: Mapping[str, Any], path: Path) -> None:
 def _is_number(value: Any) -> bool:
     try:
         return type(value) in (int, float) and math.isfinite(value)
-    except OverflowError:  # an integer beyond all floats
+    except OverflowError:  # an integer too large for a float
         return False
 
 
 def _importances(saved: Any) -> dict[str, float] | None:
-    """Shares of the attributes in the decrease of impurity, the largest first."""
+    """Impurity-based importances of the features, largest first."""
     import numpy as np
     from sklearn.exceptions import NotFittedError
 
@@ -196,34 +202,34 @@ def _show_model(facts: dict[str, Any]) -> None:
             ("file", f"{facts['path']} ({size_text(facts['file_bytes'])})"),
             ("predicts", _predicts(facts)),
             ("classes", _shortened(classes) if facts["task"] == "classification" else None),
-            ("attributes", facts["n_features"]),
+            ("features", f"{facts['n_features']:,}"),
             ("columns", _shortened(features)),
             ("members", facts.get("n_members")),
             ("trees", f"{facts['n_trees']:,}" if facts["n_trees"] else None),
             ("nodes", f"{facts['n_nodes']:,}" if facts["n_nodes"] else None),
-            ("deepest tree", facts.get("max_depth")),
+            ("maximum depth", facts.get("max_depth")),
             ("parameters", _pairs(facts["parameters"])),
             ("training error", _training_text(about)),
             ("training time", duration_text(about["seconds"]) if _has_time(about) else None),
             *((name, _flat(about[name])) for name in about if not _has_its_line(name, about)),
-            ("made by", _pairs(facts["made_by"], " ")),
+            ("saved with", _pairs(facts["made_by"], " ")),
         ]
     )
     if facts["importances"]:
         top = list(facts["importances"].items())[:_TOP]
         print()
         print_table(
-            ["attribute", "importance"],
+            ["feature", "importance"],
             [[printable(name, 50), f"{share:.1%}"] for name, share in top],
             to_the_right={1},
         )
         left = len(facts["importances"]) - len(top)
         if left > 0:
-            print(f"and {left} more.")
+            print(f"and {left:,} more.")
 
 
 def _has_its_line(name: str, about: Mapping[str, Any]) -> bool:
-    """Whether a fact is printed elsewhere; what users save under the same name is printed as is."""
+    """Whether a fact has its own line; what users save under the same name is printed as is."""
     if name == "seconds":
         return _has_time(about)
     return name in ("task", "target") or (name == "training" and isinstance(about[name], Mapping))
@@ -242,7 +248,7 @@ def _training_text(about: Mapping[str, Any]) -> str | None:
     figures = about.get("training")
     if not isinstance(figures, Mapping):
         return None
-    # What is not finite was saved as null.
+    # Non-finite figures were saved as null.
     known = {name: figures[name] for name in _FIGURES if figures.get(name) is not None}
     text = error_text({"r2": math.nan, **known}) if {"error", "rmse"} & set(known) else ""
     if "oob_error" in known:
@@ -256,7 +262,7 @@ def _shortened(values: Any, at_most: int = 12) -> str | None:
     if not values:
         return None
     shown = ", ".join(printable(value, 40) for value in values[:at_most])
-    return f"{shown} and {len(values) - at_most} more" if len(values) > at_most else shown
+    return f"{shown} and {len(values) - at_most:,} more" if len(values) > at_most else shown
 
 
 def _pairs(values: Any, sign: str = "=") -> str | None:
@@ -302,16 +308,16 @@ def _show_data(facts: dict[str, Any]) -> None:
         [
             ("data", f"{facts['path']}{f' ({size_text(file_bytes)})' if file_bytes else ''}"),
             ("rows", f"{facts['n_rows']:,}"),
-            ("columns", len(columns)),
-            ("repeated rows", facts["n_duplicates"] or None),
-            ("missing cells", f"{sum(each['n_missing'] for each in columns):,}"),
+            ("columns", f"{len(columns):,}"),
+            ("duplicate rows", f"{facts['n_duplicates']:,}" if facts["n_duplicates"] else None),
+            ("missing values", f"{sum(each['n_missing'] for each in columns):,}"),
             ("target", facts["target"] or None),
-            ("its values", _shares_text(shares)),
+            ("target values", _shares_text(shares)),
         ]
     )
     print()
     print_table(
-        ["column", "kind", "missing", "different", "such as"],
+        ["column", "kind", "missing", "distinct", "example values"],
         [
             [
                 printable(each["name"], 40),
@@ -329,7 +335,7 @@ def _show_data(facts: dict[str, Any]) -> None:
 
 
 def _short_number(example: str) -> str:
-    """Six digits of a number are enough to recognise it by."""
+    """Shorten a number to six digits, enough to recognise it."""
     try:
         return f"{float(example):.6g}" if len(example) > 8 else example
     except ValueError:
@@ -337,7 +343,7 @@ def _short_number(example: str) -> str:
 
 
 def _shares_text(shares: Mapping[str, float]) -> str | None:
-    """Shares of the classes; numbers to be measured have too many values to be told."""
+    """Shares of the classes; None for numeric targets, which have too many values."""
     if not shares or len(shares) > 20:
         return None
     return ", ".join(f"{printable(name, 30)} {share:.1%}" for name, share in shares.items())
@@ -375,7 +381,7 @@ def _show_store(facts: dict[str, Any]) -> None:
         return
     print()
     print_table(
-        ["study", "begun", "runs", "last run ended", "time of all runs"],
+        ["study", "started", "runs", "last run finished", "total run time"],
         [
             [
                 printable(each["name"], 50),
@@ -425,4 +431,4 @@ def _show_methods(facts: dict[str, Any]) -> None:
         ],
         to_the_right={2},
     )
-    print("\n* not compared by 'orfeon study' unless it is named.")
+    print("\n* compared by 'orfeon study' only when named.")

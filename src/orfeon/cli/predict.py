@@ -1,4 +1,4 @@
-"""The command ``orfeon predict``: a saved model, new rows, their predictions."""
+"""The command ``orfeon predict``: predict new rows with a saved model."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from orfeon.errors import UserError
 from orfeon.wording import duration_text, nearest_names
 
 _DESCRIPTION = """\
-Applies a saved model to the rows of a table and writes a row for each, in their order: to a file,
-or as CSV to standard output. The table needs the columns that the model was trained with, by name
-and in any order; others are passed over, and so is the target. Categories that training did not
-see count as missing.
+Predicts the rows of a table with a saved model and writes one row for each, in the same order: to a
+file, or as CSV to standard output. The table needs the columns that the model was trained on, by
+name and in any order; other columns, and the target, are ignored. Categories not seen in training
+count as missing values.
 
-Rows are read, predicted and written some thousands at a time, so a CSV or Parquet file of any
-size goes through in little memory. A file appears under its name when it is whole.
+Rows are read, predicted and written a few thousand at a time, so a CSV or Parquet file of any size
+needs little memory. The output file appears once it is complete.
 
-The column 'prediction' holds the class or the number. With --proba there is also a column
+The column 'prediction' holds the class or the number. With --proba, there is also a column
 'probability_CLASS' for each class.
 """
 
@@ -41,9 +41,9 @@ cat new.csv | orfeon predict model.orfeon - --format jsonl | head
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes."""
+    """Define the arguments."""
     parser = command_parser(
-        subparsers, "predict", "apply a saved model to new rows", _DESCRIPTION, _EXAMPLES
+        subparsers, "predict", "predict new rows with a saved model", _DESCRIPTION, _EXAMPLES
     )
     parser.add_argument("model", type=types.existing_file, metavar="MODEL", help="a model file")
     parser.add_argument(
@@ -51,30 +51,34 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "-o", "--output", type=types.output_file, metavar="FILE",
-        help="where predictions go: .csv, .csv.gz, .jsonl or .parquet; default: standard output",
+        help="file to write: .csv, .csv.gz, .jsonl or .parquet; default: standard output",
     )  # fmt: skip
-    parser.add_argument("--proba", action="store_true", help="also the probability of each class")
     parser.add_argument(
-        "--id", metavar="COL", help="a column of the data to put before the predictions"
+        "--proba", action="store_true", help="also write the probability of each class"
     )
     parser.add_argument(
-        "--format", choices=FORMATS, help="default: by the name of FILE; csv on standard output"
+        "--id", metavar="COL", help="a column of the data to copy before the predictions"
     )
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="default: inferred from the name of FILE; csv on standard output",
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     add_foreign_option(parser)
     types.add_output_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Predict, piece by piece."""
+    """Predict in pieces."""
     output: Path | None = options.output
     form = format_of(output, options.format)
     if output is not None:
         types.check_output(output, force=options.force)
     elif options.json:
         raise UserError(
-            "--json needs a file for the predictions: name it with -o; or take --format jsonl, "
-            "a JSON object a line."
+            "--json needs a file for the predictions: name one with -o, or use --format jsonl for "
+            "one JSON object per line."
         )
     saved = read_saved(options.model, foreign=options.foreign)
     _check_asked(saved, options.proba)
@@ -99,13 +103,13 @@ def _check_asked(saved: SavedModel, proba: bool) -> None:
         raise UserError(f"--proba: {saved.path} predicts numbers, which have no probabilities.")
     if not hasattr(saved.model, "predict_proba"):
         kind = type(saved.model).__name__
-        raise UserError(f"--proba: {kind} gives no probabilities; leave it out.")
+        raise UserError(f"--proba: {kind} has no predict_proba; leave --proba out.")
 
 
 def _predictions(
     saved: SavedModel, data: str, identifier: str | None, proba: bool, display: LiveDisplay
 ) -> Iterator[Any]:
-    """The predictions of a table, some thousand rows at a time."""
+    """The predictions of a table, a few thousand rows at a time."""
     read = 0.0
     n_rows = 0
     for frame, share in read_pieces(data, _columns_of_words(saved, identifier)):
@@ -119,7 +123,7 @@ def _predictions(
 
 
 def _columns_of_words(saved: SavedModel, identifier: str | None) -> frozenset[str]:
-    """Columns whose cells are taken as they are written, not as numbers they may look like."""
+    """Columns to read as strings, even if they look like numbers."""
     words = set() if identifier is None else {identifier}
     if saved.preparation is not None:
         words |= {plan.name for plan in saved.preparation.columns_used if plan.kind == "category"}
@@ -129,7 +133,7 @@ def _columns_of_words(saved: SavedModel, identifier: str | None) -> frozenset[st
 def predictions_of(
     saved: SavedModel, frame: Any, *, identifier: str | None = None, proba: bool = False
 ) -> Any:
-    """The predictions of some rows, as a table."""
+    """The predictions of some rows, as a data frame."""
     import pandas
 
     columns: dict[str, Any] = {}
@@ -143,7 +147,7 @@ def predictions_of(
         except UserError:
             raise
         except ValueError as error:
-            raise UserError(f"{saved.path.name} refuses these rows: {error}") from error
+            raise UserError(f"{saved.path.name} rejects these rows: {error}") from error
         columns["prediction"] = predicted
         if probabilities is not None:
             for j, label in enumerate(saved.model.classes_):
@@ -157,7 +161,7 @@ def _identifier(frame: Any, name: str) -> Any:
         near = nearest_names(name, map(str, frame.columns))
         raise UserError(f"--id: the data has no column {name!r}{near}.")
     if name == "prediction" or name.startswith("probability_"):
-        raise UserError(f"--id {name}: this is the name of a column of predictions; rename it.")
+        raise UserError(f"--id {name}: the output has a column of this name; rename yours.")
     return frame[found[0]].to_numpy()
 
 
@@ -176,6 +180,6 @@ def _tell(options: argparse.Namespace, saved: SavedModel, n_rows: int, seconds: 
     elif options.output is not None:
         rows = f"{n_rows:,} row{'s' * (n_rows != 1)}"
         say(
-            f"{rows} predicted in {duration_text(seconds)}, written to {options.output}.",
+            f"{rows} predicted in {duration_text(seconds)} and written to {options.output}.",
             quiet=options.quiet,
         )

@@ -1,6 +1,6 @@
-"""Files of predictions, written piece by piece: CSV, JSON lines, Parquet.
+"""Prediction files, written in pieces: CSV, JSON Lines, Parquet.
 
-A file appears under its name when all of it is on the disk; until then what was there stays.
+A file appears under its name once it is complete; until then, an existing one stays.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from orfeon.errors import UserError
 from orfeon.wording import nearest_names
 from orfeon.writing import atomic_write
 
-#: Formats and the endings of names that ask for them.
+#: Formats by file extension.
 ENDINGS = {
     ".csv": "csv",
     ".parquet": "parquet",
@@ -31,14 +31,14 @@ FORMATS = ("csv", "jsonl", "parquet")
 
 
 class Writer(Protocol):
-    """Takes pieces of a table, one after the other."""
+    """Writes a table in pieces."""
 
     def write(self, piece: Any) -> None:
-        """Write some more rows."""
+        """Write more rows."""
 
 
 def format_of(path: Path | None, given: str | None) -> str:
-    """The format of a file of predictions."""
+    """The format of a prediction file."""
     if path is None or given is not None:
         if path is None and given == "parquet":
             raise UserError("--format parquet needs a file: name it with -o.")
@@ -48,15 +48,15 @@ def format_of(path: Path | None, given: str | None) -> str:
     if ending not in ENDINGS:
         near = nearest_names(ending, ENDINGS) if ending else ""
         raise UserError(
-            f"-o {path}: what to write is not clear from the name{near}. End it in .csv, .jsonl "
-            "or .parquet (.csv.gz is packed), or say --format."
+            f"-o {path}: the name does not tell the format{near}. End it in .csv, .jsonl or "
+            ".parquet (or .csv.gz, compressed), or use --format."
         )
     return ENDINGS[ending]
 
 
 @contextlib.contextmanager
 def open_predictions(path: Path | None, form: str) -> Iterator[Writer]:
-    """A file of predictions, to be written piece by piece."""
+    """A prediction file, written in pieces."""
     if path is None:
         with contextlib.suppress(AttributeError, ValueError):
             sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
@@ -112,13 +112,13 @@ class _LinesWriter:
 
 
 class _ParquetWriter:
-    """The types of the columns are those of the first piece."""
+    """Takes the column types from the first piece."""
 
     def __init__(self, file: BinaryIO) -> None:
         try:
             import pyarrow  # noqa: F401
         except ImportError as error:
-            raise UserError("Parquet cannot be written: install orfeon[parquet].") from error
+            raise UserError("Writing Parquet needs pyarrow: install orfeon[parquet].") from error
         self._file = file
         self._writer: Any = None
 

@@ -1,4 +1,4 @@
-"""The command ``orfeon prune``: order the members of a saved ensemble and keep the first."""
+"""The command ``orfeon prune``: order the members of a saved ensemble and keep the first ones."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from orfeon.errors import UserError
 from orfeon.wording import duration_text, nearest_names, size_text
 
 _DESCRIPTION = """\
-Puts the members of a saved ensemble in a better order and keeps the first of them: a fifth of a
-bag or a forest usually errs no more than the whole, and often less, and is five times smaller and
-faster. The members stay as they were trained; nothing is trained again.
+Orders the members of a saved ensemble and keeps the first ones. A fifth of a bagging ensemble or a
+forest usually errs no more than the whole, often less, and is five times smaller and faster. The
+members are kept as they were trained; nothing is fitted again.
 
-DATA are labelled rows by which the members are ordered: usually the training set. Errors on those
-rows flatter both models; name other rows with --test for a figure that can be trusted.
+DATA holds the labelled rows that the members are ordered on, usually the training set. Errors on
+those rows are optimistic for both models; use --test with other rows for a reliable estimate.
 
-Saved ensembles of orfeon are taken, such as 'orfeon fit' and 'orfeon study' leave them. Pickles
-(.pkl, .joblib) are never loaded, since loading one runs whatever it holds: in Python
-orfeon.prune() takes scikit-learn's forests as they are.
+MODEL is an ensemble saved by orfeon, such as 'orfeon fit' and 'orfeon study' write. Pickles (.pkl,
+.joblib) are never loaded, because loading one can run arbitrary code; in Python, orfeon.prune()
+takes scikit-learn's forests directly.
 """
 
 _EXAMPLES = """\
@@ -43,9 +43,9 @@ orfeon prune bag.orfeon train.csv --keep 21 --test test.csv -o small.orfeon
 orfeon prune bag.orfeon train.csv --rule complementarity --keep auto -o auto.orfeon
 """
 
-#: Facts of a file that are no longer true of what is left of its model.
+#: Facts about the whole model that do not hold for the pruned one.
 _OF_THE_WHOLE = ("training", "seconds")
-#: Rows that are predicted to measure the speed.
+#: Rows predicted to measure the speed.
 _TIMED_ROWS = 1000
 _TIMES = 3
 
@@ -55,38 +55,47 @@ def _keep(text: str) -> int | float | str:
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes."""
+    """Define the arguments."""
     from orfeon.ordering import RULES
 
     parser = command_parser(
-        subparsers, "prune", "keep only the members that matter", _DESCRIPTION, _EXAMPLES
+        subparsers,
+        "prune",
+        "keep only the members of a saved ensemble that matter",
+        _DESCRIPTION,
+        _EXAMPLES,
     )
     parser.add_argument("model", type=types.existing_file, metavar="MODEL", help="a model file")
-    parser.add_argument("data", metavar="DATA", help="labelled rows: a file or a data set's name")
+    parser.add_argument(
+        "data", metavar="DATA", help="labelled rows: a file or the name of a data set"
+    )
     parser.add_argument(
         "-o", "--output", type=types.output_file, required=True, metavar="FILE",
-        help="where the smaller model is saved",
+        help="where to save the smaller model",
     )  # fmt: skip
     parser.add_argument(
         "--rule", metavar="NAME",
-        help="how members are ordered; default: margin_distance, or reduce_error where numbers "
-        f"are predicted. All: {', '.join(sorted(RULES))}",
+        help="how to order the members; default: margin_distance for classification, reduce_error "
+        f"for regression; all: {', '.join(sorted(RULES))}",
     )  # fmt: skip
     parser.add_argument(
         "--keep", type=_keep, default=0.2, metavar="SIZE",
-        help="a share (0.2, 20%%), a number of members (21), auto (the size of least "
+        help="a fraction (0.2, 20%%), a number of members (21), auto (the size with the lowest "
         "cross-validated error) or rule (the size that the rule suggests); default: 0.2",
     )  # fmt: skip
     parser.add_argument(
         "--on", choices=["examples", "out_of_bag"], default="examples",
-        help="whether all members vote on all rows, or each on those it was not trained on "
-        "(DATA must then be the training rows, in their order); default: examples",
+        help="examples: all members vote on all rows of DATA; out_of_bag: each member votes on the "
+        "rows it was not trained on (DATA must be the training rows, in the same order); default: "
+        "examples",
     )  # fmt: skip
-    parser.add_argument("--test", metavar="DATA", help="other labelled rows, for honest errors")
     parser.add_argument(
-        "--target", metavar="COL", help="only for models that do not know what they predict"
+        "--test", metavar="DATA", help="other labelled rows, to estimate the error on new data"
     )
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument(
+        "--target", metavar="COL", help="the column to predict, for models that do not record it"
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     add_foreign_option(parser)
     types.add_output_options(parser)
 
@@ -128,7 +137,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_members(path: Path, inside: dict[str, Any]) -> None:
-    """Refuse a single tree before any data is read."""
+    """Reject a single tree before any data is read."""
     if inside.get("n_members") is None and inside.get("n_trees") == 1:
         raise UserError(f"{path} cannot be pruned: a single tree has no members to leave out.")
 
@@ -140,7 +149,7 @@ def _rule(given: str | None, saved: SavedModel) -> str:
         return "margin_distance" if saved.task == "classification" else "reduce_error"
     if given not in RULES:
         raise UserError(
-            f"--rule: there is no rule {given!r}{nearest_names(given, RULES)}. "
+            f"--rule: unknown rule {given!r}{nearest_names(given, RULES)}. "
             f"The rules are {', '.join(RULES)}."
         )
     return given
@@ -148,7 +157,7 @@ def _rule(given: str | None, saved: SavedModel) -> str:
 
 def _labelled(saved: SavedModel, data: str, target: str | None) -> tuple[Any, Any]:
     table = read_table(data)
-    # A model with a preparation knows its target; one without may learn it from a data set's name.
+    # A model with a preparation records its target; one without may get it from a named data set.
     known = table.target if saved.preparation is None else None
     with model_failures(saved.path):
         return saved.labelled(table.frame, target or known)
@@ -167,7 +176,7 @@ def _pruned(saved: SavedModel, X: Any, y: Any, rule: str, options: argparse.Name
 
 
 def _about(saved: SavedModel, rule: str, options: argparse.Namespace) -> dict[str, Any]:
-    """What is known of the smaller model: not the errors and the time of the whole one."""
+    """Facts about the smaller model, without the errors and the time of the whole one."""
     known = {name: fact for name, fact in saved.about.items() if name not in _OF_THE_WHOLE}
     how = {"rule": rule, "keep": options.keep, "on": options.on}
     return {**known, "pruned": {"from": saved.path.name, **how}}
@@ -176,7 +185,7 @@ def _about(saved: SavedModel, rule: str, options: argparse.Namespace) -> dict[st
 def _measured(
     model: Any, inside: dict[str, Any], task: str, data: Any, test: Any
 ) -> dict[str, Any]:
-    """What a model weighs, how wrong it is and how fast."""
+    """Size, errors and speed of a model."""
     X, y = data
     found: dict[str, Any] = {
         "members": inside.get("n_members"),
@@ -220,19 +229,19 @@ def _tell(
         ["members", before["members"], after["members"]],
         ["nodes", f"{before['nodes']:,}", f"{after['nodes']:,}"],
         ["file", size_text(before["bytes"]), size_text(after["bytes"])],
-        ["error on these rows", error_text(before["selection"]), error_text(after["selection"])],
+        ["error on DATA", error_text(before["selection"]), error_text(after["selection"])],
     ]
     if "test" in before:
         rows.append(["error on --test", error_text(before["test"]), error_text(after["test"])])
     speeds = [duration_text(each["seconds_per_1000_rows"]) for each in (before, after)]
-    rows.append(["1000 predictions", *speeds])
+    rows.append([f"{_TIMED_ROWS:,} predictions", *speeds])
     print_table(["", "before", "after"], rows, to_the_right={1, 2})
     if "test" not in before:
         say(
-            "The members were chosen on these rows: for the error on new ones give --test.",
+            "The members were chosen on DATA; use --test to estimate the error on new rows.",
             quiet=options.quiet,
         )
     say(
-        f"Ordered by {rule} in {duration_text(seconds)}, saved to {options.output}.",
+        f"Ordered by {rule} in {duration_text(seconds)} and saved to {options.output}.",
         quiet=options.quiet,
     )
