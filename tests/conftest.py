@@ -1,16 +1,17 @@
-"""Data that many tests grow trees from."""
+"""What a run of the tests consists of, and data that many tests grow trees from."""
 
 from __future__ import annotations
 
 import gc
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import settings
-from tests import warming
+from tests import shared, warming
 
 from orfeon.datasets import make_friedman1, make_waveform
 
@@ -19,6 +20,34 @@ from orfeon.datasets import make_friedman1, make_waveform
 settings.register_profile("fixed", derandomize=True)
 settings.register_profile("search", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of a longer run."""
+    text = "run scikit-learn's checks and the extremes with all settings, not with the defaults"
+    parser.addoption("--thorough", action="store_true", help=text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the option known to the modules of tests, which are imported after this."""
+    shared.thorough = config.getoption("--thorough")
+    config.addinivalue_line("markers", "tools: tests of benchmarks, pages, browsers and servers")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of tools, unless ``-m`` or the name of their file asks for them."""
+    if config.option.markexpr:
+        return
+    named = {config.invocation_params.dir / arg.partition("::")[0] for arg in config.args}
+    tools = {i for i in items if i.get_closest_marker("tools") and not _is_named(i.path, named)}
+    config.hook.pytest_deselected(items=list(tools))
+    items[:] = [item for item in items if item not in tools]
+
+
+def _is_named(path: Path, named: set[Path]) -> bool:
+    """Whether a file, or a folder in the folder of tests, was given to pytest."""
+    tests = Path(__file__).parent
+    return any(one == path or (one in path.parents and tests in one.parents) for one in named)
 
 
 @pytest.hookimpl(optionalhook=True)

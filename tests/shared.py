@@ -16,6 +16,9 @@ from orfeon.forest import Forest
 #: Real data sets and published tables, beside the repository; tests that want them skip without.
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
+#: Whether ``--thorough`` was given: every setting of every estimator is checked then.
+thorough = False
+
 
 def path_of(name: str) -> Path:
     """A file of the optional data, such as "reference/martinez_3_2.csv"; skips when absent."""

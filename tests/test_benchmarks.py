@@ -31,6 +31,8 @@ from orfeon import BaggingClassifier, BaggingRegressor
 from orfeon.datasets import make_friedman1
 from orfeon.forest import PER_NODE
 
+pytestmark = pytest.mark.tools
+
 # -- timing ------------------------------------------------------------------------------------
 
 

@@ -14,6 +14,8 @@ from benchmarks.gradient_peers import friedman
 from benchmarks.report import Measurement, Target, compare
 from benchmarks.timing import Timing, one_thread
 
+pytestmark = pytest.mark.tools
+
 ADABOOST = {
     "stumps": (boosting_peers.adaboost_stumps, two_clusters),
     "depth 5": (boosting_peers.adaboost_depth_5, two_clusters),

@@ -11,6 +11,8 @@ from benchmarks.means import Mean
 from benchmarks.nested_spheres import Errors, rounds_to_beat
 from benchmarks.noise_sensitivity import PROBLEMS, SHARES, with_wrong_labels
 
+pytestmark = pytest.mark.tools
+
 
 def test_the_standard_error_falls_with_the_root_of_the_number():
     figures = [8.0, 12.0]

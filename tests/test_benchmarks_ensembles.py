@@ -21,6 +21,8 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 
 import orfeon
 
+pytestmark = pytest.mark.tools
+
 INSTALLED = [peer.name for peer in contestants.compared_peers() if peer.is_installed]
 
 # -- who does a method -------------------------------------------------------------------------

@@ -18,6 +18,8 @@ from orfeon import BaggingClassifier
 from orfeon.datasets import Circle
 from orfeon.rules.rule import rules_for
 
+pytestmark = pytest.mark.tools
+
 SKLEARN_PAIRS = "scikit-learn, pair by pair"
 ASKED = "scikit-learn's predict_proba"
 FOLDS = ("cv=5, the same forest", "cv=5, scikit-learn's forest")

@@ -14,6 +14,8 @@ from benchmarks.timing import Timing
 import orfeon
 from orfeon.study.reproducing import published_seconds
 
+pytestmark = pytest.mark.tools
+
 #: Rules that compare floats; all others are compared by whole numbers.
 ROUNDED = ("orientation", "boosting_based", "kappa")
 

@@ -11,6 +11,8 @@ from benchmarks import one_perceptron, perceptron_problems, perceptron_scale, pe
 from benchmarks.__main__ import main
 from benchmarks.perceptron_problems import noisy_sums, standardised
 
+pytestmark = pytest.mark.tools
+
 NETWORK = "MLPClassifier, 2000 epochs"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from benchmarks.selection_sets import ORDERED_BY, line, main
 
+pytestmark = pytest.mark.tools
+
 
 def _errors(*errors):
     return {on: dict(enumerate(pair)) for on, pair in zip(ORDERED_BY, errors, strict=True)}

@@ -28,6 +28,8 @@ from orfeon.study.reproducing import (
 )
 from orfeon.study.store import Store
 
+pytestmark = pytest.mark.tools
+
 
 @pytest.fixture(scope="module")
 def split():

@@ -8,6 +8,8 @@ from benchmarks.__main__ import main
 
 from orfeon.study.workbench.evaluation import RunKey
 
+pytestmark = pytest.mark.tools
+
 
 def test_bare_loops_do_what_the_study_does():
     plan, evaluation = studies._bench(5)

@@ -15,6 +15,7 @@ import pytest
 from tests.distribution import QUICK, ROOT, build, environment, unpack_without_source
 
 pytestmark = [
+    pytest.mark.tools,
     pytest.mark.skipif(
         importlib.util.find_spec("hatchling") is None, reason="hatchling, which builds, is missing"
     ),

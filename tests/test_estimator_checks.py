@@ -8,6 +8,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from functools import cache
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +18,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from sklearn.base import clone, is_regressor
+from sklearn.ensemble import BaggingClassifier as TheirBagging
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests import shared
 from tests.shared import assert_same_forest, public_estimators
 
 from orfeon import (
     AdaBoostOCClassifier,
     AdaBoostPairwiseClassifier,
+    AdaBoostR2Regressor,
     BaggingClassifier,
     BaggingRegressor,
     C45Classifier,
@@ -39,6 +46,7 @@ from orfeon import (
     PPTSSClassifier,
     PrunedClassifier,
     PrunedRegressor,
+    RandomForestClassifier,
     RandomSubspaceClassifier,
     WaggingClassifier,
 )
@@ -199,6 +207,20 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "StumpClassifier": [{"criterion": "entropy"}, {"class_weight": "balanced"}],
 }
 
+#: Settings that scikit-learn's checks are run with, and nothing else.
+ONLY_CHECKED = [
+    AdaBoostR2Regressor(n_estimators=3, sampling="weights"),
+    C45Classifier(pruning=False, mdl_penalty=False, random_ties=True),
+    CombinedMultipleModels(
+        TheirBagging(DecisionTreeClassifier(), n_estimators=3),
+        DecisionTreeClassifier(),
+        n_generated=100,
+    ),
+    CombinedMultipleModels(
+        RandomForestClassifier(n_estimators=3), CARTClassifier(), generation="marginals"
+    ),
+]
+
 
 #: A leaf whose classes are tied takes its parent's label (Gelfand et al. 1991); scikit-learn asks
 #: for the first of the tied classes. So its checks run with settings that leave no tied leaf.
@@ -248,11 +270,43 @@ def every_setting(ties: bool = True) -> list[Any]:
     ]
 
 
+def to_check() -> list[Any]:
+    """What scikit-learn's checks are run with: the defaults, and every setting if thorough."""
+    if shared.thorough:
+        return [*every_setting(ties=False), *ONLY_CHECKED]
+    return [make(estimator, {}) for estimator in public_estimators().values()]
+
+
+@cache
+def label(value: Any) -> str:
+    """The name of a case; texts of estimators are slow to write, so they are written once."""
+    return str(getattr(value, "__name__", value))
+
+
 WITH_TREES = [e for e in every_setting() if not isinstance(e, WITHOUT_TREES)]
-each_setting = pytest.mark.parametrize("estimator", WITH_TREES, ids=str)
-each_classifier = pytest.mark.parametrize(
-    "estimator", [e for e in WITH_TREES if not is_regressor(e)], ids=str
-)
+each_setting = pytest.mark.parametrize("estimator", WITH_TREES, ids=label)
+CLASSIFIERS = [e for e in WITH_TREES if not is_regressor(e)]
+each_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=label)
+
+
+def in_pairs(estimators: list[Any], values: Sequence[Any]) -> list[Any]:
+    """Each class with every value and each setting with some value; if thorough, all of them.
+
+    Settings of a class take turns, so that pairs are covered, and not the whole product.
+    """
+    if shared.thorough:
+        return list(product(estimators, values))
+    pairs = []
+    for _, group in groupby(estimators, key=type):
+        settings = list(group)
+        turns = range(max(len(settings), len(values)))
+        pairs += [(settings[turn % len(settings)], values[turn % len(values)]) for turn in turns]
+    return pairs
+
+
+def each_pair(name: str, values: Sequence[Any], estimators: list[Any] = WITH_TREES) -> Any:
+    """Parametrize a test by pairs of an estimator and a value."""
+    return pytest.mark.parametrize(("estimator", name), in_pairs(estimators, values), ids=label)
 
 
 def test_the_estimators_are_found():
@@ -272,7 +326,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 
 # One check is skipped when the environment variable SCIPY_ARRAY_API is not set: that of input from
 # other array libraries. The variable must be set before SciPy is imported; the next test does it.
-@parametrize_with_checks(every_setting(ties=False), expected_failed_checks=expected_failures)
+@parametrize_with_checks(to_check(), expected_failed_checks=expected_failures)
 def test_scikit_learn_compatible(estimator, check):
     check(estimator)
 
@@ -339,8 +393,7 @@ def mixed_frame(rng: np.random.Generator, n_rows: int) -> tuple[Any, npt.NDArray
 # -- weights ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make_table", [numbers, mixed_frame])
-@each_setting
+@each_pair("make_table", [numbers, mixed_frame])
 def test_weight_k_is_k_copies_and_weight_zero_is_absence(estimator, make_table):
     """Exactly, in whatever order the rows come."""
     rng = np.random.default_rng(5)
@@ -488,8 +541,7 @@ def is_all_seen(estimator: Any, name: str) -> bool:
     return name in seen[:1] if is_regressor(estimator) else name in seen
 
 
-@pytest.mark.parametrize("name", extremes())
-@each_setting
+@each_pair("name", list(extremes()))
 def test_extreme_tables_are_learnt(estimator, name):
     X = extremes()[name]
     rng = np.random.default_rng(5)
@@ -536,8 +588,7 @@ def test_the_prediction_is_the_likeliest_class_and_in_a_tie_one_of_them(estimato
     np.testing.assert_allclose(np.exp(fitted.predict_log_proba(X)), shares, atol=1e-12)
 
 
-@pytest.mark.parametrize("n_classes", [2, 4, 5, 300])
-@each_classifier
+@each_pair("n_classes", [2, 4, 5, 300], CLASSIFIERS)
 def test_any_number_of_classes(estimator, n_classes):
     if isinstance(estimator, AdaBoostPairwiseClassifier):
         n_classes = min(n_classes, 60)  # 300 classes are 44 850 pairs

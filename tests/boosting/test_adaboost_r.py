@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.utils.estimator_checks import check_estimator
 from tests.oracles.boosting_regression import AdaBoostR, median
 from tests.shared import assert_same_forest
 
@@ -435,12 +434,6 @@ def test_equal_weights_are_no_weights_to_the_last_bit(friedman):
         weighted = clone(model).fit(X, y, np.full(len(y), weight))
         np.testing.assert_array_equal(weighted.errors_, plain.errors_)
         np.testing.assert_array_equal(weighted.predict(X), plain.predict(X))
-
-
-@pytest.mark.filterwarnings("ignore:.*the first member:UserWarning")
-def test_what_scikit_learn_asks_of_an_estimator():
-    check_estimator(AdaBoostRRegressor(n_estimators=3), on_skip=None)
-    check_estimator(AdaBoostRRegressor(n_estimators=3, sampling="resample"), on_skip=None)
 
 
 def test_parameters_that_are_not_allowed_are_refused():

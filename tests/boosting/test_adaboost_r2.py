@@ -15,7 +15,6 @@ from sklearn.ensemble import AdaBoostRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.estimator_checks import check_estimator
 from tests.oracles.boosting_regression import adaboost_r2
 from tests.shared import assert_same_forest
 
@@ -331,12 +330,6 @@ def test_equal_weights_are_no_weights_to_the_last_bit(friedman):
         weighted = clone(model).fit(X, y, np.full(len(y), weight))
         np.testing.assert_array_equal(weighted.errors_, plain.errors_)
         np.testing.assert_array_equal(weighted.predict(X), plain.predict(X))
-
-
-@pytest.mark.filterwarnings("ignore:.*the first member:UserWarning")
-def test_what_scikit_learn_asks_of_an_estimator():
-    check_estimator(AdaBoostR2Regressor(n_estimators=3), on_skip=None)
-    check_estimator(AdaBoostR2Regressor(n_estimators=3, sampling="weights"), on_skip=None)
 
 
 def test_parameters_that_are_not_allowed_are_refused():

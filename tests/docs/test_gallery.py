@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.tools
+
 GALLERY = Path(__file__).resolve().parents[2] / "examples" / "gallery"
 PAGES = sorted(GALLERY.rglob("*.py"))
 SECTIONS = sorted({page.parent for page in PAGES})

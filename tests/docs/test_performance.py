@@ -26,6 +26,8 @@ from benchmarks.page import (
 from benchmarks.report import Measurement, Target
 from benchmarks.suite import Case, Suite
 
+pytestmark = pytest.mark.tools
+
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS, IMAGES = ROOT / "benchmarks" / "results", ROOT / "docs" / "images"
 

@@ -10,6 +10,8 @@ import pytest
 
 import orfeon
 
+pytestmark = pytest.mark.tools
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = Path(orfeon.__file__).parent
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests import shared
 
 import orfeon
 import orfeon.imbalance
@@ -44,12 +45,12 @@ def public_samplers() -> dict[str, type]:
     return {name: thing for name, thing in exported.items() if hasattr(thing, "fit_resample")}
 
 
-def instances() -> list[Any]:
+def instances(others: bool = True) -> list[Any]:
     """Each sampler as it is by default, and in its other settings; seeded where it draws."""
     made = [
         sampler(**setting)
         for name, sampler in sorted(public_samplers().items())
-        for setting in [{}, *SETTINGS.get(name, [])]
+        for setting in [{}, *(SETTINGS[name] if others else [])]
     ]
     for sampler in made:
         if "random_state" in sampler.get_params():
@@ -71,7 +72,7 @@ def test_the_samplers_are_found():
     ("estimator", "check"),
     [
         pair
-        for sampler in instances()
+        for sampler in instances(others=shared.thorough)
         for pair in imblearn_checks.estimator_checks_generator(sampler)
     ],
     ids=imblearn_checks._get_check_estimator_ids,
@@ -80,7 +81,7 @@ def test_checks_of_imbalanced_learn(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks(instances())
+@parametrize_with_checks(instances(others=shared.thorough))
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

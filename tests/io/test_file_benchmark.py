@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from benchmarks import model_files
+
+pytestmark = pytest.mark.tools
 
 
 def test_sizes_and_times_are_those_of_equal_forests():

@@ -32,6 +32,8 @@ import orfeon
 from orfeon.datasets import make_waveform
 from orfeon.io import ModelContent, ModelFileError, limits
 
+pytestmark = pytest.mark.tools
+
 
 @pytest.fixture(scope="module")
 def known():

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import BaggingClassifier as TheirBagging
 from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -16,9 +15,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.shared import assert_same_forest
 
 from orfeon import (
@@ -68,26 +65,6 @@ def mixed(rng: np.random.Generator, n_rows: int) -> tuple[Any, Any]:
     y = np.where(rng.random(n_rows) < 0.1, "up", y)
     X[rng.random((n_rows, 4)) < [0.2, 0.1, 0.0, 0.0]] = None
     return X, y
-
-
-# -- scikit-learn ----------------------------------------------------------------------------------
-
-
-@parametrize_with_checks(
-    [
-        CombinedMultipleModels(FEW, n_generated=100),
-        CombinedMultipleModels(
-            TheirBagging(DecisionTreeClassifier(), n_estimators=3),
-            DecisionTreeClassifier(),
-            n_generated=100,
-        ),
-        CombinedMultipleModels(
-            RandomForestClassifier(n_estimators=3), CARTClassifier(), generation="marginals"
-        ),
-    ]
-)
-def test_scikit_learn_compatible(estimator, check):
-    check(estimator)
 
 
 # -- what it is for --------------------------------------------------------------------------------

@@ -69,6 +69,7 @@ def browser():
         chromium.close()
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize("width", [375, 1280])
 def test_a_person_can_try_the_model(browser, homes, evil, width):
     with serving(homes) as (host, port):
@@ -100,6 +101,7 @@ def test_a_person_can_try_the_model(browser, homes, evil, width):
         tab.close()
 
 
+@pytest.mark.tools
 def test_markup_of_a_model_does_nothing_in_a_browser(browser, evil):
     with serving(evil) as (host, port):
         tab = browser.new_page()

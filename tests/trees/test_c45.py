@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.oracles import nested
 from tests.oracles.c45 import added_errors
 from tests.shared import SHARED, load
@@ -246,13 +245,6 @@ def test_categories_of_the_same_behaviour_share_a_branch():
 
 
 # -- as an estimator -------------------------------------------------------------------------------
-
-
-@parametrize_with_checks(
-    [C45Classifier(), C45Classifier(pruning=False, mdl_penalty=False, random_ties=True)]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_options_out_of_range_are_refused_by_name():

@@ -29,6 +29,8 @@ from orfeon.study.report.content_types import (
     Section,
 )
 
+pytestmark = pytest.mark.tools
+
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 GROUND = "getComputedStyle(document.body).backgroundColor"
 

@@ -30,6 +30,8 @@ from orfeon.study.report.content_types import (
 )
 from orfeon.study.report.texts import shown
 
+pytestmark = pytest.mark.tools
+
 CONTENT = demo_content()
 BLOCKS = blocks_of(CONTENT)
 

@@ -63,7 +63,7 @@ def database_url(server: str) -> str:
     return f"{server}/postgres?options=-csearch_path%3D{name}"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.tools)])
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a store can be made: a file, or an empty database of a server."""
     if request.param == "sqlite":

@@ -12,6 +12,8 @@ from tests.study.store.rows import make_row
 
 from orfeon.study.store import Store, StoreError
 
+pytestmark = pytest.mark.tools
+
 
 def _sql(url: str, statement: str) -> None:
     import psycopg

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from orfeon.datasets import make_waveform
 from orfeon.study import run_study
 from orfeon.study.store import Store
+
+pytestmark = pytest.mark.tools
 
 
 def stored(where):
