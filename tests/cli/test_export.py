@@ -35,7 +35,7 @@ def test_the_file_decides_as_the_model_does(place, new_homes, tmp_path, capsys):
     assert "string (n, 1)" in out
     assert "the days since 1970 of the date 'built'" in out
     assert "'01', '02', '10' and 'A7'; '' where missing" in out
-    assert "it gives label, probabilities." in err
+    assert "outputs: label, probabilities." in err
 
 
 def test_rows_are_compared_and_counted(place, tmp_path, capsys):

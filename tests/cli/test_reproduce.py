@@ -127,7 +127,7 @@ def test_an_interruption_says_that_nothing_is_lost(monkeypatch, capsys, tmp_path
     monkeypatch.setattr("orfeon.study.reproducing.fits.Fit.perform", stop)
     options = ("--datasets", "waveform", "--out", tmp_path)
     assert reproduce("martinez-3.2", *options) == 130
-    assert "Stopped. What was done is in " in capsys.readouterr().err
+    assert "Stopped. Finished fits are in " in capsys.readouterr().err
 
 
 def test_a_quick_run_without_data_says_so_and_is_no_failure(capsys, tmp_path):
@@ -170,13 +170,13 @@ def test_a_quick_cross_validation_says_what_is_quick(capsys, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("martinez-3.4", "there is no table 'martinez-3.4' (did you mean"),
-        ("martinez-3.2 --methods crat", "--methods must be among cart, igp_tree, got 'crat' (did"),
-        ("martinez-3.2 --datasets wine", "--datasets must be among breast_w, diabetes, german"),
+        ("martinez-3.4", "unknown table 'martinez-3.4' (did you mean"),
+        ("martinez-3.2 --methods crat", "--methods must be one of cart, igp_tree; got 'crat' (did"),
+        ("martinez-3.2 --datasets wine", "--datasets must be one of breast_w, diabetes, german"),
         ("martinez-3.2 --datasets sonar", "set the variable"),
         ("cantador-6.3.1 --quick --datasets glass", "glass.csv in a local folder"),
         ("cantador-6.3.1", "ionosphere.csv in a local folder"),
-        ("martinez-3.2 --versus c45", "--versus must be among cart, igp_tree, got 'c45'"),
+        ("martinez-3.2 --versus c45", "--versus must be one of cart, igp_tree; got 'c45'"),
         ("martinez-3.2 --runs 0", "--runs"),
         ("martinez-3.2 --repeats 0", "--runs/--repeats"),
         ("martinez-3.2 --quick --data nodir", "--data names nodir, which is not a folder."),

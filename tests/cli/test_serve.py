@@ -141,7 +141,7 @@ def test_two_workers_share_a_port_and_end_well(place, row, tmp_path):
         assert not clients.tally.reasons
         assert clients.tally.n_fresh > 5
     assert running.lines[0].startswith("Preparing bag.orfeon")
-    assert running.lines[-1] == "Ended.\n"
+    assert running.lines[-1] == "Stopped.\n"
     assert "Traceback" not in "".join(running.lines)
 
 
@@ -244,8 +244,8 @@ def test_a_port_that_is_taken_is_a_mistake_of_the_user(place, capsys):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--port", "70000"], "no port"),
-        (["--port", "x"], "no port"),
+        (["--port", "70000"], "is not a port"),
+        (["--port", "x"], "is not a port"),
         (["--workers", "0"], "1 or more"),
         (["--max-rows", "0"], "1 or more"),
         (["--timeout", "0"], "greater than 0"),

@@ -30,13 +30,13 @@ def test_a_second_time_nothing_is_left_to_do(capsys):
     assert main(["warmup", "--family", "ordering"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split()[:2] == ["ordering", "0"]
-    assert lines[-1].startswith("All kernels were there already (checked in ")
+    assert lines[-1].startswith("All kernels were already compiled (checked in ")
 
 
 def test_a_family_that_is_not_known_is_refused(capsys):
     assert main(["warmup", "--family", "tree"]) == 2
     assert capsys.readouterr().err.startswith(
-        "orfeon warmup: error: --family: there is no family 'tree' (did you mean 'trees'?)."
+        "orfeon warmup: error: --family: unknown family 'tree' (did you mean 'trees'?)."
     )
 
 

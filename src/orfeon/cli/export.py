@@ -1,4 +1,4 @@
-"""The command ``orfeon export``: a saved model as an ONNX file."""
+"""The command ``orfeon export``: export a saved model to an ONNX file."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from orfeon.cli.parser import command_parser
 from orfeon.cli.saved_models import SavedModel, add_foreign_option, model_failures, read_saved
 from orfeon.cli.tables import read_pieces
 from orfeon.errors import UserError
-from orfeon.wording import size_text, some_of
+from orfeon.wording import counted, size_text, some_of
 
 _DESCRIPTION = """\
-Writes a saved model as an ONNX file, for programs in other languages and machines without Python.
-The file decides as the model does, to the last vote: trees and ensembles of trees, whole or
-pruned, boosted or not. Models of other kinds are refused, with the reason.
+Exports a saved model to an ONNX file, for other languages and for machines without Python. The file
+predicts as the model does, to the last vote. Trees and ensembles of trees can be exported, whole or
+pruned, boosted or not; other models are rejected with the reason.
 
-A model of numbers takes one matrix of doubles, X. Where attributes have words as categories, each
-attribute is an input of its own, a column of strings or of doubles. The command prints the inputs
-and what they must hold: the ONNX file does not read dates, and does not know which rare
-categories were gathered.
+A model of numeric features takes one matrix of doubles, X. If some features have strings as
+categories, each feature is an input of its own, a column of strings or doubles. The command prints
+the inputs and what they must contain: the ONNX file does not parse dates, and does not know which
+rare categories were grouped.
 
-With --check the file is run by onnxruntime on the rows of a table, and every prediction is
-compared with the model's own.
+With --check, onnxruntime runs the file on the rows of a table, and every prediction is compared
+with the model's own.
 """
 
 _EXAMPLES = """\
@@ -38,14 +38,14 @@ orfeon export model.orfeon votes.onnx --outputs label,votes --missing never
 """
 
 
-#: ONNX's word for strings.
+#: ONNX's code for strings.
 STRING = 8
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes."""
+    """Define the arguments."""
     parser = command_parser(
-        subparsers, "export", "write a saved model as an ONNX file", _DESCRIPTION, _EXAMPLES
+        subparsers, "export", "export a saved model to an ONNX file", _DESCRIPTION, _EXAMPLES
     )
     parser.add_argument("model", type=types.existing_file, metavar="MODEL", help="a model file")
     parser.add_argument(
@@ -53,24 +53,26 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--outputs", type=types.names, metavar="NAMES",
-        help="what the file gives: label, probabilities and votes of a classifier (default: the "
+        help="outputs of the file: label, probabilities and votes of a classifier (default: the "
         "first two), prediction and predictions of a regressor (default: the first)",
     )  # fmt: skip
     parser.add_argument(
         "--missing", choices=["auto", "never"], default="auto",
-        help="never: values are never missing and categories never new, so that trees of C4.5 "
-        "can be exported; default: auto",
+        help="never: assume no missing values and no new categories, so that C4.5 trees can be "
+        "exported; default: auto",
     )  # fmt: skip
     parser.add_argument(
-        "--check", metavar="DATA", help="rows to compare on: a file or the name of a data set"
+        "--check",
+        metavar="DATA",
+        help="rows to compare predictions on: a file or the name of a data set",
     )
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     add_foreign_option(parser)
     types.add_output_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Export, compare, and tell what the inputs are."""
+    """Export, compare, and describe the inputs."""
     types.check_output(options.output, force=options.force)
     saved = read_saved(options.model, foreign=options.foreign)
     exported = _exported(saved, options)
@@ -98,7 +100,7 @@ def _exported(saved: SavedModel, options: argparse.Namespace) -> Any:
 
 
 def _compare(saved: SavedModel, content: bytes, data: str) -> int:
-    """Compare the file's predictions with the model's, and count the rows."""
+    """Compare the predictions of file and model; return the number of rows."""
     from orfeon.io.onnx import as_inputs
 
     try:
@@ -106,7 +108,7 @@ def _compare(saved: SavedModel, content: bytes, data: str) -> int:
     except ImportError as error:
         raise UserError(
             "--check runs the file with onnxruntime, which is not installed: "
-            "pip install onnxruntime, or leave it out."
+            "pip install onnxruntime, or leave --check out."
         ) from error
     with model_failures(saved.path):
         session = InferenceSession(content, providers=["CPUExecutionProvider"])
@@ -121,12 +123,12 @@ def _compare(saved: SavedModel, content: bytes, data: str) -> int:
             continue
         with model_failures(saved.path):
             X = saved.attributes(frame)
-            (said,) = session.run(found, as_inputs(saved.model, X))
-            differ = np.flatnonzero(np.asarray(said) != np.asarray(saved.model.predict(X)))
+            (answers,) = session.run(found, as_inputs(saved.model, X))
+            differ = np.flatnonzero(np.asarray(answers) != np.asarray(saved.model.predict(X)))
         if len(differ):
             raise UserError(
-                f"--check: {len(differ)} of {len(frame)} predictions differ, the first in row "
-                f"{n_rows + int(differ[0]) + 1} of {data}; nothing was written."
+                f"--check: {len(differ):,} of {len(frame):,} predictions differ, the first in row "
+                f"{n_rows + int(differ[0]) + 1:,} of {data}; nothing was written."
             )
         n_rows += len(frame)
     return n_rows
@@ -139,10 +141,10 @@ def _words(saved: SavedModel) -> set[str]:
 
 
 def _inputs(saved: SavedModel, exported: Any) -> list[dict[str, str]]:
-    """The inputs: name, what a runtime calls their type, and what they hold."""
+    """The inputs: names, types as runtimes call them, and contents."""
     from orfeon.io.onnx.rows import MATRIX
 
-    holds = _what_attributes_hold(saved)
+    holds = _feature_contents(saved)
     made = []
     for one in exported.graph.input:
         tensor = one.type.tensor_type
@@ -156,8 +158,8 @@ def _inputs(saved: SavedModel, exported: Any) -> list[dict[str, str]]:
     return made
 
 
-def _what_attributes_hold(saved: SavedModel) -> dict[str, str]:
-    """What each attribute of a model with a preparation must hold."""
+def _feature_contents(saved: SavedModel) -> dict[str, str]:
+    """What each feature of a model with a preparation must contain."""
     if saved.preparation is None:
         return {}
     holds = {}
@@ -192,9 +194,9 @@ def _tell(
             }
         )
         return
-    print_table(["input", "type", "holds"], [list(one.values()) for one in inputs])
-    compared = "" if checked is None else f" {checked:,} rows predicted alike."
+    print_table(["input", "type", "contents"], [list(one.values()) for one in inputs])
+    compared = "" if checked is None else f" Predictions match on {counted(checked, 'row')}."
     say(
-        f"{output} written, {size_text(n_bytes)}; it gives {', '.join(outputs)}.{compared}",
+        f"Wrote {output} ({size_text(n_bytes)}); outputs: {', '.join(outputs)}.{compared}",
         quiet=options.quiet,
     )

@@ -1,4 +1,4 @@
-"""The command ``orfeon reproduce``: a published table, run again and set beside ours."""
+"""The command ``orfeon reproduce``: rerun a published table and compare the figures."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Runs the protocol of a published table and prints our figures beside the published ones, with
-standard errors, and which of them agree: errors and accuracies within one point or two standard
-errors of the difference, other figures by a rule that is printed. Significance tests and records
-of wins are recomputed where the source has them.
+standard errors, and whether they agree: errors and accuracies within one point or two standard
+errors of the difference, other figures by a rule that is printed. Significance tests and win counts
+are recomputed where the source has them.
 
-Every finished fit is in the store before the next begins. Stopped in whatever way, the same command
-goes on where it was; with more --runs it adds to what is there. Tables that rest on the same fits
-share them.
+Every finished fit is stored before the next one starts. However the command was stopped, rerun it
+to resume; with a larger --runs, it adds to what is there. Tables based on the same fits share them.
 
-Names of tables are those that 'orfeon reproduce list' prints. Synthetic data is drawn; real data
-is read from CSV files in the folder that --data or the variable ORFEON_DATA names.
+TABLE is a name that 'orfeon reproduce list' prints. Synthetic data is generated; real data is read
+from CSV files in the folder given by --data or the variable ORFEON_DATA.
 """
 
 _EXAMPLES = """\
-orfeon reproduce list                                    the tables, their protocols
+orfeon reproduce list                                    the tables and their protocols
 orfeon reproduce martinez-3.2 --datasets waveform        no data needed, a few seconds
 orfeon reproduce martinez-5.8 --quick --datasets waveform,twonorm
 orfeon reproduce martinez-3.3 --data DIR --runs 10 --n-jobs 2 --versus bagging
@@ -44,11 +43,11 @@ orfeon reproduce martinez-4.2 --store postgresql://host/results --csv table.csv
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes."""
+    """Define the arguments."""
     parser = command_parser(
         subparsers,
         "reproduce",
-        "run the protocol of a published table and set our figures beside it",
+        "rerun a published table and compare the figures",
         _DESCRIPTION,
         _EXAMPLES,
     )
@@ -56,21 +55,23 @@ def add_parser(subparsers: Any) -> None:
     what = parser.add_argument_group("what to run")
     what.add_argument(
         "--runs", "--repeats", type=count, metavar="N",
-        help="splits, or repetitions of a cross-validation; default: as many as published",
+        help="number of splits, or repetitions of cross-validation; default: as published",
     )  # fmt: skip
-    what.add_argument("--datasets", type=names, metavar="A,B", help="default: all")
+    what.add_argument(
+        "--datasets", type=names, metavar="A,B", help="data sets to run; default: all"
+    )
     what.add_argument(
         "--methods", type=names, metavar="A,B",
-        help="default: all but those that are so slow that they must be named",
+        help="methods to run; default: all except the slowest, which must be named",
     )  # fmt: skip
     what.add_argument(
         "--quick", action="store_true",
-        help="2 runs, ensembles of at most 100 members and, unless they are named, only data sets "
-        "that are small and there",
+        help="2 runs, ensembles of at most 100 members and, unless data sets are named, only small "
+        "ones that are available",
     )  # fmt: skip
     what.add_argument(
         "--data", type=Path, metavar="DIR",
-        help="folder of the real data sets as CSV files; default: $ORFEON_DATA",
+        help="folder with the real data sets as CSV files; default: $ORFEON_DATA",
     )  # fmt: skip
     _add_results_options(parser)
 
@@ -79,23 +80,23 @@ def _add_results_options(parser: argparse.ArgumentParser) -> None:
     results = parser.add_argument_group("results")
     results.add_argument(
         "--store", metavar="FILE|URL",
-        help="where fits are kept: an SQLite file or a URL of PostgreSQL; default: a file of the "
-        "table's name in --out",
+        help="where to store fits: an SQLite file or a PostgreSQL URL; default: a file in --out, "
+        "named after the table",
     )  # fmt: skip
     results.add_argument(
         "--out", type=Path, metavar="DIR", default=Path("orfeon-reproduce"),
-        help="folder of that file, made when it is not there; default: %(default)s",
+        help="folder of that file, created if needed; default: %(default)s",
     )  # fmt: skip
     results.add_argument(
         "--n-jobs", type=jobs, default=1, metavar="J",
-        help="fits at once, -1 for as many as there are cores; default: 1. The results do not "
-        "depend on it",
+        help="number of parallel fits, which does not affect the results; -1 for one per core; "
+        "default: 1",
     )  # fmt: skip
     results.add_argument(
         "--versus", metavar="METHOD", help="also print paired differences from this method"
     )
     results.add_argument(
-        "--csv", type=output_file, metavar="FILE", help="also write the cells to a CSV file"
+        "--csv", type=output_file, metavar="FILE", help="also write the figures to a CSV file"
     )
     add_output_options(parser)
 
@@ -119,7 +120,7 @@ def run(options: argparse.Namespace) -> int:
     except FileNotFoundError as error:
         if error.errno is not None:
             raise
-        raise UserError(str(error)) from error  # of a data set: the message says what to do
+        raise UserError(str(error)) from error  # about a data set: the message says what to do
     differences = [] if options.versus is None else found.versus(options.versus)
     if options.csv is not None:
         _write_csv(options.csv, found.to_dict()["cells"])
@@ -137,7 +138,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_names(options: argparse.Namespace) -> None:
-    """Refuse names that are not those of the table, and put its own name for another one."""
+    """Reject unknown names, and replace an alias of the table by its name."""
     from orfeon.study import PROTOCOLS
     from orfeon.study.reproducing import published_cells
 
@@ -145,7 +146,7 @@ def _check_names(options: argparse.Namespace) -> None:
     options.table = aliases.get(options.table, options.table)
     if options.table not in PROTOCOLS:
         raise UserError(
-            f"there is no table {options.table!r}{nearest_names(options.table, PROTOCOLS)}. "
+            f"unknown table {options.table!r}{nearest_names(options.table, PROTOCOLS)}. "
             f"The tables are {', '.join(PROTOCOLS)}."
         )
     cells = published_cells(PROTOCOLS[options.table].source)
@@ -164,7 +165,7 @@ def _check_names(options: argparse.Namespace) -> None:
 def _unknown(option: str, name: str, known: Sequence[str]) -> UserError:
     allowed = list(dict.fromkeys(known))
     return UserError(
-        f"{option} must be among {', '.join(allowed)}, got {name!r}{nearest_names(name, allowed)}."
+        f"{option} must be one of {', '.join(allowed)}; got {name!r}{nearest_names(name, allowed)}."
     )
 
 
@@ -196,8 +197,8 @@ def _reproduce(options: argparse.Namespace) -> Reproduction:
         except KeyboardInterrupt:
             display.close()
             say(
-                f"Stopped. What was done is in {shown_address(store)}; the same command goes on "
-                "from there.",
+                f"Stopped. Finished fits are in {shown_address(store)}; rerun the command to "
+                "resume.",
                 quiet=options.quiet,
             )
             raise
@@ -229,7 +230,7 @@ def _list_tables(options: argparse.Namespace) -> int:
         print_json({"tables": lines})
         return 0
     print_table(
-        ["table", "what is in it", "data sets", "methods", "runs"],
+        ["table", "contents", "data sets", "methods", "runs"],
         [
             [line[name] for name in ("table", "title", "datasets", "methods", "runs")]
             for line in lines
@@ -258,7 +259,7 @@ def _say_nothing_to_run(options: argparse.Namespace, message: str) -> None:
 
 
 def _write_csv(path: Path, cells: Sequence[Mapping[str, Any]]) -> None:
-    """Write the cells, all or nothing."""
+    """Write the cells to a file that appears once complete."""
     text = io.StringIO()
     columns = list(dict.fromkeys(name for cell in cells for name in cell))
     writer = csv.DictWriter(text, columns, lineterminator="\n")

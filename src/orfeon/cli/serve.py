@@ -1,4 +1,4 @@
-"""The command ``orfeon serve``: a model file as a small scoring service."""
+"""The command ``orfeon serve``: serve the predictions of a model file over HTTP."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from orfeon.serving.reloading import ReplaceableApplication
 
 _DESCRIPTION = """\
-Answers requests for predictions over HTTP until it is told to stop (Ctrl-C, or SIGTERM: what is
-being answered is finished). The model is read once and checked; several workers share one copy of
-it in memory. The kernels are compiled before the port is opened. SIGHUP loads the file anew, one
-worker after the other, and closes no connection; a file that cannot be served is reported and
-changes nothing. In a terminal SIGHUP, which says that it was closed, ends the service.
+Serves predictions over HTTP until stopped with Ctrl-C or SIGTERM; requests in progress are
+finished. The model is read and checked once, and all workers share one copy of it in memory. The
+kernels are compiled before the port is opened. SIGHUP reloads the file, one worker after the other,
+without closing connections; if the new file cannot be served, this is reported and the old model
+stays. If orfeon was started in a terminal, SIGHUP means that it was closed, and ends the service.
 
-  POST /predict       rows as JSON, CSV or an Arrow stream; a prediction for each
+  POST /predict       predictions for rows sent as JSON, CSV or an Arrow stream
   GET  /              a page to try the model
-  GET  /docs          a page of all requests; /openapi.json for programs
-  GET  /model         what the model is; /health, /metrics
+  GET  /docs          documentation of all requests; /openapi.json for programs
+  GET  /model         a description of the model; also /health and /metrics
 
-Only this machine can reach it unless --host says otherwise. There is no password and no
-encryption: put a proxy that has them before it where others can reach it.
+Only this machine can reach the service unless --host says otherwise. It has no password and no
+encryption: before you open it to others, put a proxy that provides them in front.
 
-The header Host of a request must name localhost, 127.0.0.1, [::1], the --host, or a name given with
---allow-host; others get status 421. This stops DNS rebinding, by which a web page could read
-predictions through your browser. With --host 0.0.0.0 or ::, any IP address and the name of this
-machine are allowed too.
+The Host header of a request must name localhost, 127.0.0.1, [::1], the --host, or a name given with
+--allow-host; other requests get status 421. This prevents DNS rebinding, by which a web page could
+read predictions through your browser. With --host 0.0.0.0 or ::, any IP address and the name of
+this machine are allowed too.
 
-A cell depends on nothing but itself: a word where a number is needed is refused, with its row and
-column, and never taken as missing. Categories that training did not see count as missing.
+Each value is checked by itself: a string where a number is expected is rejected, with its row and
+column, and never treated as missing. Categories not seen in training count as missing values.
 
-With --json the address is printed as a JSON document once the service is there.
+With --json, the address is printed as a JSON document once the service is running.
 """
 
 _EXAMPLES = """\
@@ -61,64 +61,66 @@ _MEGABYTE = 1 << 20
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes."""
+    """Define the arguments."""
     parser = command_parser(
-        subparsers, "serve", "answer requests for predictions", _DESCRIPTION, _EXAMPLES
+        subparsers, "serve", "serve predictions over HTTP", _DESCRIPTION, _EXAMPLES
     )
     parser.add_argument("model", type=types.existing_file, metavar="MODEL", help="a model file")
     parser.add_argument(
         "--host", default="127.0.0.1", metavar="NAME",
-        help="the interface; 0.0.0.0 is all of them; default: %(default)s, this machine only",
+        help="interface to listen on; 0.0.0.0 for all; default: %(default)s, this machine only",
     )  # fmt: skip
     parser.add_argument(
         "--port", type=_port, default=8000, metavar="N",
-        help="0 is any that is free; default: %(default)s",
+        help="port to listen on; 0 for any free one; default: %(default)s",
     )  # fmt: skip
     parser.add_argument(
         "--allow-host", type=_host, action="append", default=[], metavar="NAME",
-        help="also answer requests for this host; may be repeated; * allows all",
+        help="also accept requests for this host; may be repeated; * accepts all",
     )  # fmt: skip
     parser.add_argument(
         "--workers", type=types.count, default=1, metavar="N",
-        help="processes that answer; default: %(default)s",
+        help="number of worker processes; default: %(default)s",
     )  # fmt: skip
     parser.add_argument(
         "--early-decision", type=types.share, nargs="?", const=1.0, metavar="CONFIDENCE",
-        help="ask members only until the decision is certain: exactly, or with a confidence such "
-        "as 0.99; requests for probabilities ask all",
+        help="stop voting once the decision is certain, or has a confidence such as 0.99; requests "
+        "for probabilities use all members",
     )  # fmt: skip
     _add_limits(parser)
-    parser.add_argument("--access-log", action="store_true", help="write every request to stderr")
+    parser.add_argument(
+        "--access-log", action="store_true", help="log every request to standard error"
+    )
     types.add_output_options(parser)
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-rows", type=types.count, default=10_000, metavar="N",
-        help="rows of a request; default: %(default)s",
+        help="maximum rows per request; default: %(default)s",
     )  # fmt: skip
     parser.add_argument(
         "--max-bytes", type=types.count, default=8 * _MEGABYTE, metavar="N",
-        help="bytes of a request; default: %(default)s",
+        help="maximum bytes per request; default: %(default)s",
     )  # fmt: skip
     parser.add_argument(
         "--max-requests", type=types.count, default=256, metavar="N",
-        help="requests that a worker answers at the same time, others get 503; default: "
+        help="maximum simultaneous requests per worker, others get status 503; default: "
         "%(default)s",
     )  # fmt: skip
     parser.add_argument(
         "--timeout", type=types.duration, default=10.0, metavar="TIME",
-        help="in which a client must have sent its request; default: 10s",
+        help="time limit for receiving a request; default: 10s",
     )  # fmt: skip
     parser.add_argument(
         "--predict-timeout", type=types.duration, default=30.0, metavar="TIME",
-        help="after which a client is told that its rows take too long; default: 30s",
+        help="time limit for predicting the rows of a request; default: 30s",
     )  # fmt: skip
 
 
 def _port(text: str) -> int:
     if not text.strip().isdecimal() or int(text) > 65535:
-        raise ArgumentTypeError(f"{text!r} is no port: it is a whole number from 0 to 65535")
+        raise ArgumentTypeError(f"{text!r} is not a port: give a whole number from 0 to 65535")
     return int(text)
 
 
@@ -129,12 +131,12 @@ def _host(text: str) -> str:
         return host_name(text)
     except ValueError:
         raise ArgumentTypeError(
-            f"{text!r} is no host: it is a name or an IP address, without scheme and port, or *"
+            f"{text!r} is not a host: give a name or an IP address without scheme and port, or *"
         ) from None
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until told to stop."""
+    """Serve until stopped."""
     from orfeon.serving import process
     from orfeon.serving.copies import folder_of_copies
     from orfeon.serving.hosts import hosts_of
@@ -169,15 +171,15 @@ def run(options: argparse.Namespace) -> int:
             )
         except (KeyboardInterrupt, SystemExit) as ending:
             if isinstance(ending, SystemExit) and ending.code not in (None, 0):
-                raise UserError("the service could not be started.") from ending
+                raise UserError("The service could not be started.") from ending
         finally:
             stop.set()
-    say("Ended.", quiet=options.quiet)
+    say("Stopped.", quiet=options.quiet)
     return 0
 
 
 def _tell(options: argparse.Namespace, where: str) -> None:
-    """Say that the service is there."""
+    """Print the address once the service is running."""
     if options.json:
         facts = {
             "model": str(options.model),
@@ -189,15 +191,15 @@ def _tell(options: argparse.Namespace, where: str) -> None:
         sys.stdout.flush()
     say(
         f"{options.model.name} is served at {where} ({counted(options.workers, 'worker')}). "
-        "Ctrl-C ends it.",
+        "Ctrl-C stops it.",
         quiet=options.quiet or options.json,
     )
 
 
 def _prepare(maker: ApplicationMaker, options: argparse.Namespace) -> ReplaceableApplication | None:
-    """Compile the kernels, and meet a file that cannot be served, before there are workers.
+    """Compile the kernels, and reject a file that cannot be served, before workers start.
 
-    A single worker is this process; several make the application for themselves.
+    A single worker is this process; several workers each make their own application.
     """
     from orfeon.serving.reloading import ReplaceableApplication
 
@@ -207,23 +209,23 @@ def _prepare(maker: ApplicationMaker, options: argparse.Namespace) -> Replaceabl
         app = maker.of_now()()
     if not app.served.is_quick:
         say(
-            f"{type(app.served.model).__name__} takes data frames: some milliseconds a request.",
+            f"{type(app.served.model).__name__} needs data frames: expect a few ms per request.",
             quiet=options.quiet,
         )
     seconds = time.perf_counter() - start
     if seconds > 5:
-        say(f"Ready to start after {duration_text(seconds)}.", quiet=options.quiet)
-    # Nothing else may refer to it, or its model would stay when another takes its place.
+        say(f"Prepared in {duration_text(seconds)}.", quiet=options.quiet)
+    # Nothing else may refer to it, or its model would stay in memory after a reload.
     return ReplaceableApplication(app) if options.workers == 1 else None
 
 
 def _warn_of_strangers(host: str) -> None:
-    """Say loudly who can reach the service; --quiet does not silence it."""
+    """Warn if other machines can reach the service, even with --quiet."""
     if host in _LOCAL:
         return
     print(
-        f"orfeon serve: WARNING: --host {host}: everybody who can reach this machine can ask for "
-        "predictions, and see what the model is. There is no password and no encryption.",
+        f"orfeon serve: WARNING: --host {host}: anyone who can reach this machine can request "
+        "predictions and see what the model is. There is no password and no encryption.",
         file=sys.stderr,
         flush=True,
     )

@@ -1,8 +1,8 @@
 """The command ``orfeon warmup``: compile the kernels before they are needed.
 
-Kernels are compiled for the kinds of arrays that they are given, so each family of methods is
-fitted to small tables of every kind: with and without categories and missing values, with two
-classes and with more, and with numbers to predict.
+Kernels are compiled for the types of their arrays, so each family of methods is fitted to small
+tables of every kind: with and without categories and missing values, with two classes and with
+more, and with numeric targets.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from orfeon.cli.options import add_output_options, names
 from orfeon.cli.output import print_json, print_table
 from orfeon.cli.parser import command_parser
 from orfeon.errors import UserError
-from orfeon.wording import duration_text, nearest_names
+from orfeon.wording import counted, duration_text, nearest_names
 
 _DESCRIPTION = """\
-Compiles the kernels of the methods and keeps them on disk, so that the first study, fit or
-prediction starts at full speed. orfeon compiles on first use anyway: this only moves the wait to
-a moment of your choice, such as the making of a container or the evening before a lesson. Run a
-second time it has little left to do, and says so.
+Compiles the kernels and keeps them on disk, so that the first study, fit or prediction starts at
+full speed. orfeon compiles on first use anyway: this only moves the wait to a time of your choice,
+such as a container build or the evening before a class. A second run has little left to do, and
+says so.
 
-Kernels are kept beside the package, or in the folder that NUMBA_CACHE_DIR names. They are made
-for this machine's processor and this release of orfeon.
+Kernels are kept beside the package, or in the folder given by NUMBA_CACHE_DIR. They are compiled
+for this machine's processor and this version of orfeon.
 """
 
 _EXAMPLES = """\
@@ -40,7 +40,7 @@ NUMBA_CACHE_DIR=/srv/kernels orfeon warmup --json
 
 
 class Step(NamedTuple):
-    """One estimator to be fitted: its name, settings, and tables it is fitted to."""
+    """One estimator to fit: its name, its settings, and the tables to fit it to."""
 
     estimator: str
     settings: dict[str, Any]
@@ -48,7 +48,7 @@ class Step(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """What a family took: how many kernels were compiled, and seconds in all."""
+    """The cost of a family: number of kernels compiled, and total seconds."""
 
     family: str
     n_kernels: int
@@ -56,7 +56,7 @@ class Compiled(NamedTuple):
 
 
 _CLASSES = ("numbers", "mixed")
-#: Tables of more rows than 16 bits can count have kernels of their own.
+#: Tables with more rows than 16 bits can count have kernels of their own.
 _LARGE = ("large", "large_mixed")
 _N_ROWS, _N_LARGE = 90, 66_000
 
@@ -126,22 +126,26 @@ FAMILIES: dict[str, list[Step]] = {
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes."""
+    """Define the arguments."""
     parser = command_parser(
-        subparsers, "warmup", "compile the kernels now", _DESCRIPTION, _EXAMPLES
+        subparsers,
+        "warmup",
+        "compile the kernels now, so that later commands start fast",
+        _DESCRIPTION,
+        _EXAMPLES,
     )
     parser.add_argument(
         "--family", type=names, metavar="A,B",
-        help=f"families of methods, among {', '.join(FAMILIES)}, or all; default: all but large, "
-        "which is for tables of more than 65,535 rows",
+        help=f"families of methods among {', '.join(FAMILIES)}; or all; default: all except "
+        "large, which is for tables of more than 65,535 rows",
     )  # fmt: skip
     add_output_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compile, and say how long it took."""
+    """Compile, and report the time."""
     families = _chosen(options.family)
-    with LiveDisplay("warming up", quiet=options.quiet) as display:
+    with LiveDisplay("compiling kernels", quiet=options.quiet) as display:
         display.start(sum(_n_parts(family) for family in families))
         display.running(["loading"])
         _load()
@@ -168,9 +172,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _summary(n_kernels: int, seconds: float) -> str:
     if n_kernels == 0:
-        return f"All kernels were there already (checked in {duration_text(seconds)})."
-    were = "kernel was" if n_kernels == 1 else "kernels were"
-    return f"{n_kernels} {were} compiled in {duration_text(seconds)}, kept in {_cache_folder()}."
+        return f"All kernels were already compiled (checked in {duration_text(seconds)})."
+    number = counted(n_kernels, "kernel")
+    return f"{number} compiled in {duration_text(seconds)} and kept in {_cache_folder()}."
 
 
 def _chosen(given: list[str] | None) -> list[str]:
@@ -179,7 +183,7 @@ def _chosen(given: list[str] | None) -> list[str]:
     for name in given or ():
         if name not in FAMILIES:
             raise UserError(
-                f"--family: there is no family {name!r}{nearest_names(name, FAMILIES)}. "
+                f"--family: unknown family {name!r}{nearest_names(name, FAMILIES)}. "
                 f"The families are {', '.join(FAMILIES)}."
             )
     return [name for name in FAMILIES if (name != "large" if given is None else name in given)]
@@ -192,7 +196,7 @@ def _n_parts(family: str) -> int:
 def _warm_up(family: str, display: LiveDisplay) -> Compiled:
     start = time.perf_counter()
     with _counted_kernels() as n_kernels, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # tables this small leave methods little to do
+        warnings.simplefilter("ignore")  # such small tables make methods warn
         if family == "ordering":
             display.running(["ordering"])
             _order_members()
@@ -206,7 +210,7 @@ def _warm_up(family: str, display: LiveDisplay) -> Compiled:
 
 
 def _load() -> None:
-    """Import what the first family would otherwise wait for."""
+    """Import now what the first family would otherwise be charged for."""
     import pandas  # noqa: F401
 
     import orfeon.ensembles  # noqa: F401
@@ -214,7 +218,7 @@ def _load() -> None:
 
 @contextmanager
 def _counted_kernels() -> Iterator[Callable[[], int]]:
-    """Count what is compiled, and keep the notice that something is compiled still."""
+    """Count compiled kernels, and silence the notice about compiling."""
     import logging
 
     from numba.core import event
@@ -241,7 +245,7 @@ def _counted_kernels() -> Iterator[Callable[[], int]]:
 
 
 def _table(name: str) -> tuple[Any, Any]:
-    """A small table: numbers only, or with categories and missing values."""
+    """A small table, numeric or with categories and missing values."""
     import numpy as np
     import pandas as pd
 
@@ -275,7 +279,7 @@ def _fit(step: Step, name: str) -> None:
 
 
 def _order_members() -> None:
-    """Order the members of a bag by every rule that is a kernel's work."""
+    """Order the members of a bagging ensemble by every rule that uses kernels."""
     from orfeon import BaggingClassifier, BaggingRegressor, prune
 
     X, y = _table("mixed")
