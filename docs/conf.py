@@ -134,8 +134,8 @@ html_theme_options = {
     "footer_end": ["sphinx-version"],
 }
 ALONE = (
-    "architecture", "changelog", "contributing", "glossary", "performance", "reproduction",
-    "search", "security", "versioning", "which_method",
+    "architecture", "changelog", "contributing", "estimators", "glossary", "performance",
+    "reproduction", "search", "security", "versioning", "which_method",
 )  # fmt: skip
 html_sidebars = {
     "api/generated/*": ["sidebar-collapse", "family"],

@@ -2,7 +2,8 @@
 
 Two drawings side by side, as SVG within the page, in the colours of its theme: the members of a
 bag, those that are kept in colour; and the test error with the first 1, 2, ... members, means over
-ten training sets. The figures that the page's text names are printed.
+ten training sets, beside that of a bag of unpruned trees, the better bag when nothing is pruned.
+The figures that the page's text names are printed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,13 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "examples"))
 
-from prune_a_forest import N_MEMBERS, bag_of_pruned_trees, draw, mean_curves  # noqa: E402
+from prune_a_forest import (  # noqa: E402
+    N_MEMBERS,
+    bag_of_full_trees,
+    bag_of_pruned_trees,
+    draw,
+    mean_curves,
+)
 
 from orfeon import prune  # noqa: E402
 
@@ -66,8 +73,8 @@ def path_of(curve: Any) -> str:
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
 
 
-def drawing_of_errors(ordered: Any, random: Any) -> str:
-    """Test error by the number of members, in both orders."""
+def drawing_of_errors(ordered: Any, random: Any, unpruned: float) -> str:
+    """Test error by the number of members, in both orders, and that of unpruned trees."""
     parts = []
     for error in (20, 25, 30, 35):
         _, y = place(0, error)
@@ -80,6 +87,10 @@ def drawing_of_errors(ordered: Any, random: Any) -> str:
     parts.append(text((LEFT + RIGHT) / 2, HEIGHT - 10, "members", "axis", "middle"))
     x, y = place(FIFTH, ordered[FIFTH - 1])
     parts.append(f'<path class="grid strong" d="M{x:.1f} {BOTTOM}V{TOP}"/>')
+    _, level = place(0, unpruned)
+    parts.append(f'<path class="grid strong" d="M{LEFT} {level:.1f}H{RIGHT}"/>')
+    words = f"{N_MEMBERS} unpruned trees: {unpruned:.2f}%"
+    parts.append(text(RIGHT, level + 18, words, "axis", "end"))
     parts.append(f'<path class="random" d="{path_of(random)}"/>')
     parts.append(f'<path class="ordered" d="{path_of(ordered)}"/>')
     parts.append(f'<circle class="ordered" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')
@@ -88,10 +99,11 @@ def drawing_of_errors(ordered: Any, random: Any) -> str:
     parts.append(f'<circle class="random" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')
     parts.append(text(RIGHT, y - 14, f"{ordered[-1]:.2f}% with all {N_MEMBERS}", "random", "end"))
     parts.append(text(place(43, 0)[0], place(0, 24.1)[1], "in random order", "random name"))
-    parts.append(text(place(108, 0)[0], place(0, 19.8)[1], "in a better order", "ordered name"))
+    parts.append(text(place(108, 0)[0], place(0, 20.0)[1], "in a better order", "ordered name"))
     label = (
         f"Test error by the number of members: in random order it falls to {random[-1]:.1f}%; in a "
-        f"better order it is {ordered[FIFTH - 1]:.2f}% with the first {FIFTH} and climbs back"
+        f"better order it is {ordered[FIFTH - 1]:.2f}% with the first {FIFTH} and climbs back; "
+        f"{N_MEMBERS} unpruned trees have {unpruned:.2f}%"
     )
     return drawing(label, "\n".join(parts))
 
@@ -102,11 +114,13 @@ def main() -> None:
     X, y, *_ = draw(0)
     kept = {int(t) for t in prune(bag_of_pruned_trees(0).fit(X, y), X, y).kept_}
     ordered, random = curves["ordered, test"], curves["random, test"]
-    pictures = f"{drawing_of_members(kept)}\n{drawing_of_errors(ordered, random)}"
+    unpruned = mean_curves(bag_of_full_trees)["ordered, test"][-1]
+    pictures = f"{drawing_of_members(kept)}\n{drawing_of_errors(ordered, random, unpruned)}"
     page = f'<div class="orfeon-pruning">\n{pictures}\n</div>\n'
     (HERE / "pruning.html").write_text(page, encoding="utf-8")
     below = np.flatnonzero(ordered <= ordered[-1])[0] + 1
     print(f"all {N_MEMBERS}: {ordered[-1]:.2f}%; the first {FIFTH}: {ordered[FIFTH - 1]:.2f}%")
+    print(f"{N_MEMBERS} unpruned trees: {unpruned:.2f}%")
     print(f"the first {below} err as little as all; least: {ordered.min():.2f}%")
 
 

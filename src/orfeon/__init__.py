@@ -1,4 +1,8 @@
-"""orfeon: ensembles that train more voices than others can afford and keep those that matter."""
+"""Ensemble learning in Python.
+
+A Python library for ensemble learning (bagging, boosting, random forests and ensemble pruning),
+compatible with scikit-learn and several times faster.
+"""
 
 from __future__ import annotations
 

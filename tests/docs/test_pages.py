@@ -8,6 +8,8 @@ import pytest
 import orfeon
 from orfeon.datasets import make_waveform
 
+pytestmark = pytest.mark.tools
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 _CODE = re.compile(r"^(`{3,})(?!\{math\}).*?^\1$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
@@ -42,7 +44,9 @@ def test_text_and_picture_of_the_landing_page_agree():
     picture = (DOCS / "_landing" / "pruning.html").read_text(encoding="utf-8")
     text = (DOCS / "index.md").read_text(encoding="utf-8")
     whole, fifth = re.findall(r">(\d+\.\d\d%) with (?:all 200|40)<", picture)[::-1]
-    assert f"err on {whole} of new examples" in text
+    assert re.search(rf"err\s+on\s+{whole}\s+of\s+new\s+samples", text)
     assert re.search(rf"err\s+on\s+{fifth}", text)
+    [unpruned] = re.findall(r">200 unpruned trees: (\d+\.\d\d%)<", picture)
+    assert f"unpruned trees ({unpruned})" in text
     guide = (DOCS / "guide" / "ordering.md").read_text(encoding="utf-8")
     assert re.search(rf"test error of\s+{whole}, the first fifth {fifth}", guide)
