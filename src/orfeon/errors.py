@@ -1,12 +1,12 @@
-"""Mistakes of users, told in a sentence that helps."""
+"""User errors: their messages say what is wrong and what to do."""
 
 from __future__ import annotations
 
 
 class UserError(ValueError):
-    """Something given is not as it must be; the message says what to do.
+    """Invalid input; the message says what is wrong and what to do.
 
-    Commands print it without a traceback.
+    Commands print the message without a traceback.
 
     Examples
     --------
@@ -19,16 +19,16 @@ class UserError(ValueError):
 
 
 class ArgumentError(UserError):
-    """What an argument names is not as it must be.
+    """An invalid argument.
 
-    Commands put the option in place of the argument.
+    Commands name the option instead of the argument.
 
     Parameters
     ----------
     argument : str
         Name of the argument in Python.
     problem : str
-        What is wrong with it, a sentence.
+        What is wrong with it, as a sentence.
 
     Examples
     --------

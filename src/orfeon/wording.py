@@ -1,4 +1,4 @@
-"""Words of messages: names nearest to one not known, lists, tables, times, sizes, p-values."""
+"""Text for messages: nearest names, lists, tables, times, sizes, p-values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from inspect import cleandoc
 from textwrap import dedent
 
-#: Letters of a name in a sentence, beyond which it is cut.
+#: Names in a sentence are cut beyond this length.
 _LONGEST = 60
 
 
@@ -16,7 +16,7 @@ _LONGEST = 60
 
 
 def nearest(name: object, names: Iterable[object], n: int = 3) -> list[str]:
-    """The names nearest to one that is not known."""
+    """The names nearest to an unknown one."""
     from difflib import get_close_matches
 
     known: dict[str, dict[str, None]] = {}
@@ -28,25 +28,25 @@ def nearest(name: object, names: Iterable[object], n: int = 3) -> list[str]:
 
 
 def nearest_names(name: object, names: Iterable[object], n: int = 3) -> str:
-    """What to add to a message that a name is not known, before its full stop."""
+    """A suggestion for a message about an unknown name, to put before its full stop."""
     near = nearest(name, names, n)
     return f" (did you mean {listed(map(repr, near), 'or')}?)" if near else ""
 
 
 def did_you_mean(near: Iterable[str]) -> str:
-    """What to add to a message that a name is not known, after its full stop."""
+    """A suggestion for a message about an unknown name, to put after its full stop."""
     offered = listed(near, "or")
     return f" Did you mean {offered}?" if offered else ""
 
 
 def short(text: object, longest: int = _LONGEST) -> str:
-    """A name or a message that fits into a sentence."""
+    """A name or a message on one line, cut to fit into a sentence."""
     line = " ".join(str(text).split())
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
 
 def capital(text: str) -> str:
-    """A text that begins with a capital."""
+    """Text with its first letter capitalised."""
     return text[:1].upper() + text[1:]
 
 
@@ -54,7 +54,7 @@ def capital(text: str) -> str:
 
 
 def listed(words: Iterable[str], last: str = "and") -> str:
-    """Words as a list in a sentence, all of them as they are."""
+    """All words as a list in a sentence."""
     every = list(words)
     if len(every) < 2:
         return "".join(every)
@@ -62,7 +62,7 @@ def listed(words: Iterable[str], last: str = "and") -> str:
 
 
 def some_of(names: Iterable[object], most: int = 6) -> str:
-    """Names as a list in a sentence: not more of them, and none longer, than a reader wants."""
+    """Names as a list in a sentence: only the first ones, and long ones cut."""
     every = [short(name) for name in names]
     if len(every) > most + 1:
         every = [*every[:most], f"{len(every) - most} more"]
@@ -70,7 +70,7 @@ def some_of(names: Iterable[object], most: int = 6) -> str:
 
 
 def clauses(texts: Iterable[str], most: int = 6) -> str:
-    """Texts with commas of their own as a list in a sentence."""
+    """Phrases that contain commas as a list in a sentence."""
     every = list(texts)
     if len(every) > most:
         every = [*every[:most], f"and {len(every) - most} more"]
@@ -78,7 +78,7 @@ def clauses(texts: Iterable[str], most: int = 6) -> str:
 
 
 def aligned(lines: Sequence[Sequence[str]], to_the_right: Collection[int] = ()) -> str:
-    """Set cells in columns."""
+    """Align cells in columns."""
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
     texts = []
     for line in lines:
@@ -91,7 +91,7 @@ def aligned(lines: Sequence[Sequence[str]], to_the_right: Collection[int] = ()) 
 
 
 def _width(text: str) -> int:
-    """Cells of a terminal: two for wide characters, none for accents that stand by themselves."""
+    """Width on a terminal: two cells for wide characters, none for combining accents."""
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
@@ -102,13 +102,13 @@ def _width(text: str) -> int:
 
 
 def counted(number: float, one: str, many: str | None = None) -> str:
-    """A number with what it counts."""
+    """A number with its noun, such as "1 row" or "2,000 rows"."""
     rounded = round(number)
     return f"{rounded:,} {one if rounded == 1 else many or one + 's'}"
 
 
 def duration_text(seconds: float) -> str:
-    """A time as people say it."""
+    """A duration with its unit."""
     if math.isnan(seconds):
         return "unknown"
     if seconds < 0.9995:
@@ -122,14 +122,14 @@ def duration_text(seconds: float) -> str:
 
 
 def clock_text(seconds: float) -> str:
-    """A time as a clock shows it."""
+    """A duration as minutes and seconds, such as 1:05."""
     whole = max(0, round(seconds))
     hours, minutes = divmod(whole // 60, 60)
     return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
 
 
 def size_text(n_bytes: float) -> str:
-    """Bytes as people say them."""
+    """A number of bytes with its unit."""
     if n_bytes < 1000:
         return f"{n_bytes:.0f} bytes"
     for unit in ("kB", "MB", "GB"):
@@ -140,17 +140,17 @@ def size_text(n_bytes: float) -> str:
 
 
 def p_value_text(p_value: float) -> str:
-    """A p-value as it is printed."""
+    """A p-value as text."""
     if math.isnan(p_value):
         return "p unknown"
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
 
 
 def filled_docstring(text: str | None, shared: Mapping[str, str]) -> str:
-    r"""A docstring whose lines ``<name>`` are replaced by texts that several classes share.
+    r"""Replace each ``<name>`` in a docstring by a text that several classes share.
 
-    Python 3.13 takes the indentation of docstrings away, earlier releases keep it; what is given
-    back has none.
+    Python 3.13 removes the indentation of docstrings, earlier versions keep it; the result has
+    none.
     """
     filled = cleandoc(text or "")
     for name, words in shared.items():

@@ -1,4 +1,4 @@
-"""The command ``orfeon study``: from a table to a comparison, a report and a model."""
+"""The command ``orfeon study``: compare methods on a table, write a report and the best model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from orfeon.cli.tables import NamedTable, read_table, target_of
 from orfeon.cli.words import command_text
 from orfeon.datasets.memory import peak_memory
 from orfeon.errors import UserError
-from orfeon.wording import duration_text, p_value_text, size_text
+from orfeon.wording import counted, duration_text, p_value_text, size_text
 
 if TYPE_CHECKING:
     from orfeon.study.workbench.evaluation import RunKey
@@ -37,20 +37,22 @@ if TYPE_CHECKING:
     from orfeon.study.workbench.standing import Standing
 
 _DESCRIPTION = """\
-Compares methods on a table of data and leaves, in the folder --out, all runs (store.db), a report
-that opens in any browser (report.html) and the model of its choice (model.orfeon).
+Compares methods on a table and writes to the folder --out: all runs (store.db), a report for any
+browser (report.html) and the chosen model (model.orfeon).
 
 DATA is a CSV, Parquet or ARFF file, '-' for standard input, or the name of a data set (see 'orfeon
-datasets'); without it a synthetic one is studied. Whether classes or numbers are predicted is seen
-from the target. Names of rows, constants, dates and texts are recognised, and what is done with
-them is told.
+datasets'); without DATA, a synthetic data set is used. Classification or regression is inferred
+from the target. Row identifiers, constants, dates and free text are detected, and the output says
+how they were handled.
 
-Methods are judged by repeated stratified cross-validation (or random splits, --design splits). The
-members of bags and forests are also put in order and the first of them kept: pruned ensembles
-compete with whole ones. The figure to report is a nested one: for each outer fold the winner is
-chosen on folds inside its training part, so that no figure is the one selected on.
+Methods are compared by repeated stratified cross-validation (or random splits, --design splits).
+Bagging ensembles and forests are also pruned: their members are ordered and the first ones kept,
+and pruned ensembles compete with whole ones. The estimate to report comes from nested
+cross-validation: for each outer fold, the winner is chosen on folds inside its training part, so
+that the choice does not bias the estimate.
 
-Ctrl-C ends it; every finished run is kept, and the same command goes on. So does a larger --budget.
+Ctrl-C stops, and every finished run is kept; rerun the command to resume, also with a larger
+--budget.
 """
 
 _EXAMPLES = """\
@@ -60,26 +62,33 @@ orfeon study data.csv --target price --methods cart,random_forest,gradient_boost
 orfeon study data.csv --target class --repeats 10 --store postgresql://host/results
 """
 
-#: The data that is studied when none is named.
+#: The data set used if none is given.
 DEFAULT_DATA = "waveform"
 
 
 def add_parser(subparsers: Any) -> None:
-    """Say what the command takes."""
+    """Define the arguments."""
     parser = command_parser(
-        subparsers, "study", "compare methods, prune the best, report", _DESCRIPTION, _EXAMPLES
+        subparsers,
+        "study",
+        "compare methods on your data, prune the best, write a report",
+        _DESCRIPTION,
+        _EXAMPLES,
     )
     parser.add_argument(
-        "data", metavar="DATA", nargs="?", help=f"a file or a name; default: {DEFAULT_DATA}"
+        "data",
+        metavar="DATA",
+        nargs="?",
+        help=f"a file or the name of a data set; default: {DEFAULT_DATA}",
     )
-    _add_data_options(parser.add_argument_group("the data"))
-    _add_comparison_options(parser.add_argument_group("the comparison"))
-    _add_result_options(parser.add_argument_group("where it runs and what it leaves"))
+    _add_data_options(parser.add_argument_group("data"))
+    _add_comparison_options(parser.add_argument_group("comparison"))
+    _add_result_options(parser.add_argument_group("execution and output"))
     add_output_options(parser)
 
 
 def _shares(text: str) -> list[float]:
-    """Shares of members to keep."""
+    """Fractions of members to keep."""
     return [] if text == "none" else [share(part) for part in names(text)]
 
 
@@ -87,24 +96,24 @@ def _add_data_options(group: Any) -> None:
     group.add_argument("--target", metavar="COL", help="the column to predict")
     group.add_argument(
         "--task", choices=("auto", "classification", "regression"), default="auto",
-        help="default: seen from the target",
+        help="default: auto, inferred from the target",
     )  # fmt: skip
-    group.add_argument("--drop", type=names, default=[], metavar="A,B", help="columns to leave out")
+    group.add_argument("--drop", type=names, default=[], metavar="A,B", help="columns to ignore")
     group.add_argument(
         "--use", type=names, default=[], metavar="A,B",
-        help="columns to use although they look like names of rows, constants or texts",
+        help="columns to use although they look like row identifiers, constants or free text",
     )  # fmt: skip
     group.add_argument(
         "--group", metavar="COL",
-        help="rows with the same value here are never on both sides of a split (patients, users)",
+        help="never split rows with the same value of this column (patients, users)",
     )  # fmt: skip
     group.add_argument(
         "--rows", type=count, metavar="N",
-        help="read a random sample of this many rows: for files that are too large for the memory",
+        help="read a random sample of N rows, for files too large for memory",
     )  # fmt: skip
     group.add_argument(
         "--compare-rows", type=count, metavar="N",
-        help="compare on this many rows, and train the model on all. Default: as many as the "
+        help="compare methods on N rows, and fit the final model on all; default: as many as the "
         "budget allows",
     )  # fmt: skip
 
@@ -112,70 +121,82 @@ def _add_data_options(group: Any) -> None:
 def _add_comparison_options(group: Any) -> None:
     group.add_argument(
         "--methods", type=names, metavar="A,B",
-        help="'default', 'all', or names: see 'orfeon inspect methods'",
+        help="'default', 'all', or names; see 'orfeon inspect methods'",
     )  # fmt: skip
     group.add_argument(
         "--metric", metavar="M",
-        help="what to choose by: error, balanced_error, log_loss; rmse, mae, unexplained",
+        help="metric to choose by: error, balanced_error or log_loss for classification; rmse, mae "
+        "or unexplained for regression",
     )  # fmt: skip
     group.add_argument(
         "--budget", type=duration, metavar="TIME",
-        help="time for the comparison: 90s, 2m, 1h30m. Default: 1m, or none with --repeats",
+        help="time for the comparison: 90s, 2m, 1h30m; default: 1m, or no limit with --repeats",
     )  # fmt: skip
     group.add_argument(
         "--repeats", type=count, metavar="N",
-        help="repetitions of the cross-validation, or number of splits",
+        help="repetitions of the cross-validation, or number of random splits",
     )  # fmt: skip
     group.add_argument(
         "--design", choices=("cv", "splits"), default="cv",
         help="repeated cross-validation or random splits; default: cv",
     )  # fmt: skip
-    group.add_argument("--folds", type=count, default=5, metavar="K", help="default: 5")
+    group.add_argument(
+        "--folds", type=count, default=5, metavar="K", help="number of folds; default: 5"
+    )
     group.add_argument(
         "--inner-folds", type=count, default=3, metavar="K",
-        help="folds inside each training part, by which the winner is chosen; default: 3",
+        help="folds inside each training part, to choose the winner; default: 3",
     )  # fmt: skip
     group.add_argument(
         "--test-share", type=share, default=1 / 3, metavar="S",
-        help="test part of a random split; default: a third",
+        help="fraction of rows to test on in a random split; default: 1/3",
     )  # fmt: skip
     group.add_argument(
-        "--members", type=count, metavar="T", help="members of every ensemble; default: 200, IGP 99"
+        "--members",
+        type=count,
+        metavar="T",
+        help="members per ensemble; default: 200, or 99 for IGP",
     )
     group.add_argument(
         "--rule", metavar="R",
-        help="by which members are ordered: margin_distance (default for classes), orientation, "
-        "boosting_based, reduce_error (default for numbers), complementarity, kappa...",
+        help="how to order members: margin_distance (default for classification), reduce_error "
+        "(default for regression), boosting_based, complementarity, kappa, orientation...",
     )  # fmt: skip
     group.add_argument(
         "--keep", type=_shares, default=[0.2, 0.4], metavar="S,S",
-        help="shares of the ordered members to keep; 'none' for no pruning; default: 0.2,0.4",
+        help="fractions of the ordered members to keep, or 'none' for no pruning; default: 0.2,0.4",
     )  # fmt: skip
-    group.add_argument("--seed", type=seed, default=0, metavar="N", help="default: 0")
+    group.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed; default: 0")
 
 
 def _add_result_options(group: Any) -> None:
     group.add_argument(
-        "--out", type=Path, metavar="DIR", help="default: orfeon-study/NAME of the data"
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="output folder; default: orfeon-study/ and the name of the data",
     )
     group.add_argument(
         "--store", metavar="FILE|URL",
-        help="an SQLite file, or postgresql://...; default: store.db in --out",
+        help="where to store runs: an SQLite file or postgresql://...; default: store.db in --out",
     )  # fmt: skip
     group.add_argument(
-        "--export", type=output_file, metavar="FILE", help="also write all runs as .csv or .parquet"
+        "--export",
+        type=output_file,
+        metavar="FILE",
+        help="also write all runs to a .csv or .parquet file",
     )
     group.add_argument(
         "--n-jobs", type=jobs, default=-1, metavar="J",
-        help="runs at once; default: -1, one for each core. No figure depends on it",
+        help="parallel runs; the results do not depend on it; default: -1, one per core",
     )  # fmt: skip
     group.add_argument(
-        "--cluster", metavar="ADDRESS", help="tcp://host:8786, a Dask scheduler to run on"
+        "--cluster", metavar="ADDRESS", help="Dask scheduler to run on, such as tcp://host:8786"
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Study, and leave what was found."""
+    """Run the study, write its files, and print the comparison."""
     from orfeon.study.store import shown_address
 
     table = read_table(options.data or DEFAULT_DATA, rows=options.rows)
@@ -200,8 +221,8 @@ def run(options: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             display.close()
             say(
-                f"{listener.n_done} runs of this call are kept in {shown}; the same command goes "
-                "on from there.",
+                f"Stopped. {counted(listener.n_done, 'new run')} kept in {shown}; rerun the "
+                "command to resume.",
                 quiet=options.quiet,
             )
             raise
@@ -214,12 +235,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _folder_name(name: str) -> str:
-    """The name of the data, as a folder may be called."""
+    """The name of the data as a valid folder name."""
     return re.sub(r"[^\w.-]+", "_", name).strip("._") or "data"
 
 
 def _refuse_other_study(out: Path, name: str) -> None:
-    """What another study has left in the folder would be replaced."""
+    """Refuse to replace the report and the model of another study."""
     from orfeon.io import ModelFileError, describe
 
     try:
@@ -229,7 +250,7 @@ def _refuse_other_study(out: Path, name: str) -> None:
     other = about.get("study") if isinstance(about, dict) else None
     if other not in (None, name):
         raise UserError(
-            f"--out {out} holds the report and the model of another study, of {other}: name "
+            f"--out {out} already holds the report and the model of another study, {other}: choose "
             "another folder."
         )
 
@@ -240,9 +261,7 @@ def _make_folder(out: Path) -> None:
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as error:
-        raise UserError(
-            f"--out must be a folder that can be written to; {out}: {error.strerror}."
-        ) from None
+        raise UserError(f"--out must be a writable folder; {out}: {error.strerror}.") from None
 
 
 def _study(
@@ -269,7 +288,7 @@ def _study(
 
 
 class _Listener:
-    """Shows how a study goes on a live display."""
+    """Shows the progress of a study on a live display."""
 
     def __init__(self, display: LiveDisplay, budget: float | None, repeats: int | None) -> None:
         from orfeon.study.workbench.studying import Extent
@@ -298,13 +317,13 @@ class _Listener:
         if self._budget is None:
             self._display.advance(1, key.method)
         else:
-            self._move(f"{self.n_done} runs, {key.method}")
+            self._move(f"{counted(self.n_done, 'run')}, last: {key.method}")
 
     def note(self, text: str) -> None:
         self._display.note(text)
 
     def _move(self, text: str = "") -> None:
-        """Where time is the limit, time is what goes by."""
+        """Measure progress by time if there is a budget."""
         if self._budget is None:
             return
         elapsed = min(time.perf_counter() - self._started, self._budget)
@@ -316,7 +335,7 @@ class _Listener:
 def _leave(
     outcome: StudyOutcome, out: Path, store: str, export: Path | None, display: LiveDisplay
 ) -> dict[str, str]:
-    """Write report, model and exports; their paths."""
+    """Write report, model and export; return their paths."""
     import orfeon
     from orfeon.study.report import write_report
     from orfeon.study.report.content import study_content
@@ -339,7 +358,7 @@ def _digest(outcome: StudyOutcome) -> str:
 
 
 def _about(outcome: StudyOutcome) -> dict[str, Any]:
-    """What a model file tells of the study behind it."""
+    """Facts about the study, saved in the model file."""
     low, high = outcome.honest.interval
     return {
         "study": outcome.name,
@@ -357,14 +376,15 @@ def _print_outcome(outcome: StudyOutcome, written: dict[str, str], seconds: floa
     from orfeon.study.workbench.standing import standings
 
     metric = outcome.metric
-    kind = f"{len(outcome.classes)} classes" if outcome.classes else "numbers"
+    kind = f"{len(outcome.classes):,} classes" if outcome.classes else "numeric"
     print(
-        f"{outcome.name}: {outcome.n_rows:,} rows, {outcome.n_attributes} attributes, {kind} of "
-        f"{outcome.target} to predict; {outcome.n_outer} outer folds, {outcome.n_runs} runs.\n"
+        f"{outcome.name}: {outcome.n_rows:,} rows, {counted(outcome.n_attributes, 'feature')}; "
+        f"target {outcome.target}, {kind}; {counted(outcome.n_outer, 'outer fold')}, "
+        f"{outcome.n_runs:,} runs.\n"
     )
     columns = [
         "method", outcome.metrics[metric], "95% interval", "rank", "p (Holm)", "members", "fit",
-        "predict 1000",
+        "predict 1,000",
     ]  # fmt: skip
     found = standings(outcome)
     rows = [_table_row(outcome, candidate, found) for candidate in outcome.candidates]
@@ -378,8 +398,8 @@ def _print_outcome(outcome: StudyOutcome, written: dict[str, str], seconds: floa
     for what, path in written.items():
         print(f"{what:<7} {path}")
     peak = peak_memory()
-    used = "" if peak is None else f", {size_text(peak)} of memory at the peak"
-    print(f"in {duration_text(seconds)}{used}")
+    used = "" if peak is None else f", peak memory {size_text(peak)}"
+    print(f"Finished in {duration_text(seconds)}{used}.")
 
 
 def _table_row(
@@ -403,7 +423,7 @@ def _table_row(
 
 
 def _warnings(outcome: StudyOutcome) -> list[str]:
-    """What the report warns of, and the notes do not have."""
+    """Warnings of the report that are not among the notes."""
     from orfeon.study.report.content import warnings_of
 
     return [text for text in warnings_of(outcome) if text not in outcome.notes]
@@ -420,7 +440,7 @@ def _number(value: float) -> float | None:
 
 
 def _document(outcome: StudyOutcome, files: dict[str, str], seconds: float) -> dict[str, Any]:
-    """The outcome for machines."""
+    """The outcome as a JSON document."""
     return {
         "name": outcome.name,
         "task": outcome.task,
