@@ -47,34 +47,24 @@ NUMBERS = table(BaggingRegressor())[1]
 # -- class_weight ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "setting"),
-    [
-        ("WaggingClassifier", {}),
-        ("WaggingClassifier", {"noise": "poisson"}),
-        ("RandomSubspaceClassifier", {}),
-        ("PartitionedClassifier", {}),
-        ("PartitionedClassifier", {"n_estimators": 1}),
-    ],
-)
-def test_class_weight_is_the_sample_weight_of_the_class(name, setting):
+def test_class_weight_is_the_sample_weight_of_the_class_where_samples_are_drawn_by_weight():
+    """Members that draw no bootstrap samples are in tests/ensembles/test_class_sampling.py."""
     factors = {0: 2.5, 1: 0.5, 2: 1.25}
-    by_class = small(name, class_weight=factors, **setting).fit(X, Y)
-    by_example = small(name, **setting).fit(X, Y, np.array([2.5, 0.5, 1.25])[Y])
+    by_class = small("PartitionedClassifier", class_weight=factors).fit(X, Y)
+    assert by_class.n_estimators > 1
+    by_example = small("PartitionedClassifier").fit(X, Y, np.array([2.5, 0.5, 1.25])[Y])
     assert_same_trees(by_class, by_example)
     shares = len(Y) / (3 * np.bincount(Y))
-    balanced = small(name, class_weight="balanced", **setting).fit(X, Y)
-    np.testing.assert_array_equal(
-        balanced.votes(X), small(name, **setting).fit(X, Y, shares[Y]).votes(X)
-    )
+    balanced = small("PartitionedClassifier", class_weight="balanced").fit(X, Y)
+    other = small("PartitionedClassifier").fit(X, Y, shares[Y])
+    np.testing.assert_array_equal(balanced.votes(X), other.votes(X))
     assert clone(balanced).class_weight == "balanced"
 
 
 def test_class_weight_reaches_learners_of_others():
     model = RandomSubspaceClassifier(GaussianNB(), 3, class_weight={0: 1, 1: 1, 2: 50})
     assert (model.fit(X, Y).predict(X) == 2).mean() > (Y == 2).mean() + 0.2
-    with pytest.raises(ValueError, match="class_weight has fractions, and KNeighborsClassifier"):
-        RandomSubspaceClassifier(KNeighborsClassifier(), 3, class_weight="balanced").fit(X, Y)
+    RandomSubspaceClassifier(KNeighborsClassifier(), 3, class_weight="balanced").fit(X, Y)
 
 
 def test_wagging_never_leaves_all_the_weight_out():
@@ -84,14 +74,21 @@ def test_wagging_never_leaves_all_the_weight_out():
 
 
 def test_a_chunk_need_not_have_the_classes_that_class_weight_names():
-    model = PartitionedClassifier(class_weight={2: 3.0}, random_state=0)
+    model = PartitionedClassifier(n_estimators=3, class_weight={2: 3.0}, random_state=0)
     for present in (Y < 2, Y > 0):
         model.partial_fit(X[present], Y[present], classes=[0, 1, 2])
-    weighted = PartitionedClassifier(random_state=0)
+    weighted = PartitionedClassifier(n_estimators=3, random_state=0)
     for present in (Y < 2, Y > 0):
         weight = np.where(Y == 2, 3.0 + 2.0**-40, 1.0)[present]
         weighted.partial_fit(X[present], Y[present], [0, 1, 2], weight)
     np.testing.assert_array_equal(model.votes(X), weighted.votes(X))
+    model = PartitionedClassifier(class_weight={2: 3.0}, random_state=0)
+    for present in (Y < 2, Y > 0):
+        model.partial_fit(X[present], Y[present], classes=[0, 1, 2])
+    n_samples = np.bincount(Y)
+    roots = model.forest_.value[model.forest_.tree_start[:-1]].tolist()
+    # Without the class that weighs most, the others are seen in full.
+    assert roots == [[*n_samples[:2], 0], [0, np.floor(n_samples[1] / 3 + 0.5), n_samples[2]]]
     with pytest.raises(ValueError, match="leaves a part of the examples without any weight"):
         PartitionedClassifier(class_weight={0: 0.0}, n_partitions=90).fit(X, Y)
 

@@ -55,7 +55,9 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         of it.
     <combine>
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes. "balanced" goes by the classes of all examples in
+        Weights of the classes. One member of a part sees all samples of its heaviest class, and of
+        another class a random share in proportion to its weight; several draw their bootstrap
+        samples in proportion to the weights. "balanced" goes by the classes of all samples in
         ``fit``, and by those of each chunk or partition of Dask on its own.
     <leaving_out>
     n_jobs : int, optional

@@ -13,9 +13,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
+from orfeon.ensembles.class_sampling import DrawsByClass, draw_by_class
 from orfeon.ensembles.dask_parts import is_dask, read_parts
 from orfeon.ensembles.dask_training import agree, look_at_parts, train_parts
-from orfeon.ensembles.leaving_out import LEAVING_OUT, LeavingOut
+from orfeon.ensembles.leaving_out import LEAVING_OUT
 from orfeon.ensembles.perturbation import Examples, Perturbation, member_generator
 from orfeon.ensembles.sampling import draw_with_replacement
 from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
@@ -23,7 +24,7 @@ from orfeon.growth.blocks import run_in_blocks
 from orfeon.members import concatenate
 from orfeon.restoring import restored_on_failure, transactional
 from orfeon.seeding import Purpose, seed_sequence
-from orfeon.tabular import TrainingData
+from orfeon.tabular import TrainingData, are_counts
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class _PartTraining:
         return EstimatorTraining(self.base, part, recipe)(one).members
 
 
-class PartitionedEnsemble(LeavingOut):
+class PartitionedEnsemble(DrawsByClass):
     """Members of the parts of a training set."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -98,13 +99,16 @@ class PartitionedEnsemble(LeavingOut):
         del self._part
 
     def _only_draws(self, examples: Examples) -> bool:
-        return self.n_estimators > 1
+        return self.n_estimators > 1 or are_counts(examples.sample_weights)
 
     def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
         # More partitions than examples: the last ones begin again.
         part = (member // self.n_estimators) % (self._part.max() + 1)
         mine = np.flatnonzero(self._part == part)
-        few = replace(examples, labels=examples.labels[mine], weights=examples.weights[mine])
+        few = replace(
+            examples, labels=examples.labels[mine], weights=examples.weights[mine],
+            sample_weights=examples.sample_weights[mine],
+        )  # fmt: skip
         drawn = self._counts(few, rng)
         counts = np.zeros(len(examples), drawn.dtype)
         counts[mine] = drawn
@@ -113,7 +117,8 @@ class PartitionedEnsemble(LeavingOut):
     def _counts(self, part: Examples, rng: np.random.Generator) -> npt.NDArray[Any]:
         """How often each example of a part is in a member's sample, or its weight.
 
-        One member alone sees the part as it is; several have bootstrap samples of it.
+        One member alone sees the part as it is, or what class weights leave of it; several have
+        bootstrap samples of it.
         """
         if not part.weights.any():
             raise ValueError(
@@ -121,6 +126,9 @@ class PartitionedEnsemble(LeavingOut):
                 "without any weight; give fewer parts, or no class a weight of 0."
             )
         if self.n_estimators == 1:
+            drawn = draw_by_class(part, rng)
+            if drawn is not None:
+                return drawn
             return np.ones(len(part), np.int64) if part.are_equal else part.weights
         return draw_with_replacement(part, rng, len(part))
 

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
+from orfeon.ensembles.class_sampling import draw_by_class
 from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Examples, Perturbation, draw_seed, member_generator
@@ -30,6 +31,7 @@ from orfeon.ensembles.voting import (
 from orfeon.ensembles.warm_start import CHOSEN
 from orfeon.forest import Forest
 from orfeon.permutation import attributes_used
+from orfeon.tabular import are_counts
 from orfeon.trees import CARTClassifier, CARTRegressor
 from orfeon.trees.limits import LIMITS, attributes_per_node
 
@@ -63,7 +65,11 @@ class _RandomSubspace(IndependentEnsemble):
         self._n_drawn, self._sizes_differ = n_drawn, differ
 
     def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
-        return Perturbation(attributes=draw_attributes(examples.n_attributes, self._n_drawn, rng))
+        attributes = draw_attributes(examples.n_attributes, self._n_drawn, rng)
+        return Perturbation(weights=draw_by_class(examples, rng), attributes=attributes)
+
+    def _only_draws(self, examples: Examples) -> bool:
+        return are_counts(examples.sample_weights)
 
     @property
     def subspaces_(self) -> list[npt.NDArray[np.int64]]:
@@ -100,7 +106,10 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
         Attributes drawn for each member: a number, a share or a rule; ``None`` for all.
         <log2>
     <combine>
-    <class_weight>
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes. Each member sees all samples of the heaviest class, and of another
+        class a random share in proportion to its weight: with "balanced" as many samples of every
+        class.
     <fitting>
 
     Attributes

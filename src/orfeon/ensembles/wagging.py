@@ -19,9 +19,10 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
+from orfeon.ensembles.class_sampling import DrawsByClass, draw_by_class
 from orfeon.ensembles.combination import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance, LeavingOut
+from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance
 from orfeon.ensembles.perturbation import Examples, Floats, Perturbation
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
@@ -48,7 +49,7 @@ def poisson_weights(n: int, rng: np.random.Generator) -> Floats:
     return np.asarray(-np.log(rng.integers(1, 1000, size=n) / 1000.0))
 
 
-class _Wagging(LeavingOut):
+class _Wagging(DrawsByClass):
     """Wagging of any base learner that takes weights."""
 
     _needs_weights: ClassVar[bool] = True
@@ -71,8 +72,9 @@ class _Wagging(LeavingOut):
                 weights = poisson_weights(len(examples), rng)
             else:
                 weights = gaussian_weights(len(examples), self.scale, rng)
-            weights = weights * examples.weights
-            if weights.any():  # not only examples of classes whose weight is 0
+            drawn = draw_by_class(examples, rng)
+            weights = weights * (examples.weights if drawn is None else drawn)
+            if weights.any():
                 return Perturbation(weights=weights)
 
 
@@ -90,7 +92,10 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
     scale : float, default=2.0
         Standard deviation of the gaussian noise.
     <combine>
-    <class_weight>
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes. Each member sees all samples of the heaviest class, and of another
+        class a random share in proportion to its weight: with "balanced" as many samples of every
+        class.
     <leaving_out>
     <fitting>
 
