@@ -47,7 +47,6 @@ from orfeon import (
     PrunedClassifier,
     PrunedRegressor,
     RandomForestClassifier,
-    RandomSubspaceClassifier,
     WaggingClassifier,
 )
 from orfeon.ordering import BoostingBased
@@ -315,18 +314,9 @@ def test_the_estimators_are_found():
     assert set(SETTINGS) <= set(found)
 
 
-def expected_failures(estimator: Any) -> dict[str, str]:
-    """Checks that cannot hold, and why."""
-    unpruned = getattr(estimator, "estimator", 0) is None
-    if isinstance(estimator, WaggingClassifier | RandomSubspaceClassifier) and unpruned:
-        reason = "light examples have leaves of their own: min_weight_fraction_leaf is the base's"
-        return {"check_class_weight_classifiers": reason}
-    return {}
-
-
 # One check is skipped when the environment variable SCIPY_ARRAY_API is not set: that of input from
 # other array libraries. The variable must be set before SciPy is imported; the next test does it.
-@parametrize_with_checks(to_check(), expected_failed_checks=expected_failures)
+@parametrize_with_checks(to_check())
 def test_scikit_learn_compatible(estimator, check):
     check(estimator)
 
