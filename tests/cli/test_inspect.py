@@ -46,7 +46,7 @@ def test_people_read_a_page_of_it(place, capsys):
     assert main(["inspect", str(place / "bag.orfeon")]) == 0
     text = capsys.readouterr().out
     lines = {line.split("  ")[0]: line for line in text.splitlines() if "  " in line}
-    assert lines["predicts"].endswith("class (a class)")
+    assert lines["predicts"].endswith("class (classification)")
     assert lines["classes"].endswith("cheap, dear")
     assert lines["members"].endswith("15")
     assert "random_state=0" in lines["parameters"]

@@ -240,8 +240,9 @@ def _has_time(about: Mapping[str, Any]) -> bool:
 
 
 def _predicts(facts: dict[str, Any]) -> str:
-    what = "a class" if facts["task"] == "classification" else "a number"
-    return f"{facts['target']} ({what})" if facts["target"] else what
+    if facts["target"]:
+        return f"{facts['target']} ({facts['task']})"
+    return "a class" if facts["task"] == "classification" else "a number"
 
 
 def _training_text(about: Mapping[str, Any]) -> str | None:

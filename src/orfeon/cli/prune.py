@@ -25,8 +25,8 @@ from orfeon.wording import duration_text, nearest_names, size_text
 
 _DESCRIPTION = """\
 Orders the members of a saved ensemble and keeps the first ones. A fifth of a bagging ensemble or a
-forest usually errs no more than the whole, often less, and is five times smaller and faster. The
-members are kept as they were trained; nothing is fitted again.
+forest usually errs no more than the whole, often less, and is five times smaller and faster.
+Members stay as they were trained; nothing is refitted.
 
 DATA holds the labelled rows that the members are ordered on, usually the training set. Errors on
 those rows are optimistic for both models; use --test with other rows for a reliable estimate.
