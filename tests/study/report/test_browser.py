@@ -152,7 +152,7 @@ def test_nothing_breaks_the_page(open_report: Opener, width: int) -> None:
     assert report.tab.locator("figure.chart").count() == 26
     # Nothing to draw is said, not drawn.
     empty = report.tab.locator("#numbers .plot .empty").all_inner_texts()
-    assert empty == ["There is nothing to draw here."] * 6
+    assert empty == ["Nothing to draw."] * 6
     assert report.tab.evaluate("document.body.innerHTML.includes('NaN ')") is False
     assert report.count("#numbers .plot [d*=NaN], #numbers .plot [x*=NaN], #names [d*=NaN]") == 0
 
@@ -299,10 +299,10 @@ def test_paper_is_white_and_has_nothing_to_press(open_report: Opener) -> None:
 
 def test_without_scripts_the_numbers_are_read_as_tables(open_report: Opener) -> None:
     report = open_report(demo_content(), java_script_enabled=False)
-    assert report.tab.locator("noscript").first.inner_text().startswith("Scripts are switched off")
+    assert report.tab.locator("noscript").first.inner_text().startswith("Scripts are turned off")
     assert report.tab.locator("#ordering-1 .numbers table").is_visible()
     assert report.tab.locator("#mistakes-1 .numbers td").all_inner_texts()[:3] == [
-        "1382",
+        "1,382",
         "148",
         "127",
     ]

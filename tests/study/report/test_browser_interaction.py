@@ -169,7 +169,7 @@ def test_what_is_hidden_at_first_can_be_shown(open_report: Opener) -> None:
     assert report.tab.locator(".entry").nth(1).get_attribute("aria-pressed") == "false"
     report.tab.locator(".entry").nth(1).click()
     assert report.count(".plot path.line") == 2
-    assert "1000" in report.tab.locator(".plot text").all_text_contents()
+    assert "1,000" in report.tab.locator(".plot text").all_text_contents()
 
 
 # -- keyboard --------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def test_numbers_open_and_close(demo: Opened) -> None:
     assert (button.get_attribute("aria-expanded"), region.is_visible()) == ("false", False)
     button.click()
     assert (button.get_attribute("aria-expanded"), region.is_visible()) == ("true", True)
-    assert region.locator("td").all_inner_texts()[4] == "1452"
+    assert region.locator("td").all_inner_texts()[4] == "1,452"
     button.click()
     assert (button.get_attribute("aria-expanded"), region.is_visible()) == ("false", False)
 

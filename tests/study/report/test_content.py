@@ -47,7 +47,7 @@ def test_a_study_of_classes_has_all_parts():
         "methods", "honest", "pruning", "mistakes", "attributes", "ensembles", "data",
     ]  # fmt: skip
     assert found.title == "waveform"
-    assert found.subtitle == "Classification of wave: 149 rows, 12 attributes"
+    assert found.subtitle == "Classification, target wave: 149 rows, 12 features"
     assert found.command == "orfeon study waveform.csv --target wave"
     assert found.made.endswith("UTC")
 
@@ -94,8 +94,8 @@ def test_the_report_and_the_command_say_what_was_found_in_the_same_words():
 def test_the_summary_says_what_was_compared_and_what_was_left_out():
     text = study_content(classification()).summary
     assert text[1].startswith(
-        "4 methods, and 2 times a share of their ordered members, were compared on 149 rows of "
-        "waveform with 12 attributes and 3 classes."
+        "4 methods and 2 pruned variants were compared on 149 rows of "
+        "waveform with 12 features and 3 classes."
     )
     assert "trained 5 times on about 119 rows and tested on 30 others" in text[1]
     assert text[-1] == (
@@ -118,7 +118,7 @@ def test_the_size_is_that_of_the_model_and_times_are_those_of_the_comparison():
     # The model has all rows, those of the comparison had four fifths: it is larger.
     assert size["nodes"] > outcome.best.nodes
     assert f"The model has {size['members']} members with {size['nodes']:,} nodes in all." in text
-    assert "In the comparison, on 119 rows, training took" in text
+    assert "In the comparison, training on 119 rows took" in text
 
 
 def test_numbers_are_in_the_unit_of_the_target():
@@ -183,7 +183,7 @@ def test_boxes_hold_the_scores_of_all_folds():
 
 def test_the_honest_part_counts_what_was_chosen_inside():
     outcome = classification()
-    table = _block(outcome, "honest", "What was chosen")
+    table = _block(outcome, "honest", "Candidates picked")
     assert sum(_column(table, "Folds")) == 5
     weighted = sum(
         n * mean for n, mean in zip(_column(table, "Folds"), _column(table, "Error"), strict=True)
@@ -206,7 +206,7 @@ def test_curves_are_those_of_the_study_with_marks_where_members_are_kept():
         (8.0, float(curves.ordered[7])),
     }
     assert chart.references[0].value == pytest.approx(float(curves.random[-1]))
-    assert chart.caption.endswith(" members; this could only be known afterwards.")
+    assert chart.caption.endswith(" members, visible only in hindsight.")
 
 
 def test_curves_of_numbers_have_the_unit_of_the_target():
@@ -236,7 +236,7 @@ def test_the_trade_off_shows_size_error_and_time_of_each_candidate():
 
 def test_differences_by_pruning_are_those_of_the_corrected_test():
     outcome = classification()
-    table = _block(outcome, "pruning", "What pruning does")
+    table = _block(outcome, "pruning", "Effect of pruning")
     row = _column(table, "Pruned").index("bagging, ordered, 40%")
     part, whole = outcome.candidate("bagging@0.4"), outcome.candidate("bagging")
     test = corrected_resampled_t_test(
@@ -260,7 +260,7 @@ def test_the_confusion_matrix_is_that_of_the_chosen_candidate():
     assert matrix.values == tuple(tuple(map(float, row)) for row in counts)
     assert matrix.rows == ("wave 0", "wave 1", "wave 2")
     assert counts.sum() == 149
-    table = _block(outcome, "mistakes", "Class by class")
+    table = _block(outcome, "mistakes", "Per class")
     assert _column(table, "Recall") == pytest.approx(np.diag(counts) / counts.sum(axis=1))
     assert _column(table, "Precision") == pytest.approx(np.diag(counts) / counts.sum(axis=0))
 
@@ -272,12 +272,12 @@ def test_residuals_are_predictions_less_true_values():
     cloud = _block(outcome, "mistakes", "Residuals").series[0]
     assert cloud.x == tuple(predicted)
     assert np.allclose(cloud.y, predicted - showcase.y_test)
-    numbers = _block(outcome, "mistakes", "In numbers")
+    numbers = _block(outcome, "mistakes", "Error measures")
     found = dict(zip(_column(numbers, "Measure"), _column(numbers, "Value"), strict=True))
     expected = regression_summary(showcase.y_test, predicted)
     assert found["Root mean squared error"] == pytest.approx(expected.root_mean_squared_error)
     assert found["Explained variance, R²"] == pytest.approx(expected.r2)
-    steps = _block(outcome, "mistakes", "How far").series[0]
+    steps = _block(outcome, "mistakes", "Absolute errors").series[0]
     assert steps.y[-1] == 1.0
     assert steps.x[-1] == pytest.approx(np.abs(predicted - showcase.y_test).max())
 
@@ -286,7 +286,7 @@ def test_residuals_are_predictions_less_true_values():
 
 
 def test_importances_find_what_the_target_was_made_of():
-    for title in ("Importance by shuffling", "Importance by splits"):
+    for title in ("Permutation importance", "Impurity-based importance"):
         chart = _block(regression(), "attributes", title)
         assert chart.categories == ("first", "second", "third")
         values = chart.series[0].values
@@ -297,7 +297,7 @@ def test_importances_find_what_the_target_was_made_of():
 
 def test_kappa_and_error_are_those_of_the_test_part():
     outcome = classification()
-    chart = _block(outcome, "ensembles", "How members agree")
+    chart = _block(outcome, "ensembles", "Agreement and error")
     showcase = outcome.showcase
     names = [points.name for points in chart.series]
     assert "bagging" in " ".join(names)
@@ -311,7 +311,7 @@ def test_kappa_and_error_are_those_of_the_test_part():
 
 def test_margins_are_those_of_the_test_part():
     outcome = classification()
-    chart = _block(outcome, "ensembles", "Margins of the vote")
+    chart = _block(outcome, "ensembles", "Vote margins")
     showcase = outcome.showcase
     line = chart.series[0]
     name = next(c.name for c in outcome.candidates if c.title == line.name)
@@ -327,9 +327,9 @@ def test_margins_are_those_of_the_test_part():
 def test_every_column_is_listed_with_its_use():
     table = _block(classification(), "data", "Columns")
     uses = dict(zip(_column(table, "Column"), _column(table, "Use"), strict=True))
-    assert uses["x0"] == "attribute"
+    assert uses["x0"] == "feature"
     assert uses["wave"] == "target"
-    assert uses["id"] == uses["remark"] == "left out"
+    assert uses["id"] == uses["remark"] == "excluded"
     missing = dict(zip(_column(table, "Column"), _column(table, "Missing"), strict=True))
     assert missing["wave"] == pytest.approx(1 / 150)
     example = _column(table, "Examples")[0].split(", ")[0]

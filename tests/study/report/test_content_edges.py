@@ -56,7 +56,7 @@ def test_one_fold_gives_no_intervals_and_a_warning(study):
     outcome = _one_fold(study())
     content = study_content(outcome)
     assert "interval" not in content.summary[0]
-    assert any("one outer fold only" in warning for warning in content.warnings)
+    assert any("only one outer fold" in warning for warning in content.warnings)
     table = _section(content, "methods").blocks[0]
     verdicts = {row[3] for row in table.rows}
     assert verdicts == {"best", "unknown"}
@@ -71,7 +71,7 @@ def test_a_method_that_failed_is_named_and_takes_no_part():
         outcome, "cart", scores=scores, interval=(math.nan, math.nan), p_versus_best=math.nan
     )
     content = study_content(outcome)
-    assert "These failed on some fold, and take no part: CART tree." in content.warnings
+    assert "These failed on a fold and are not ranked: CART tree." in content.warnings
     row = next(row for row in _section(content, "methods").blocks[0].rows if row[0] == "CART tree")
     assert row[1:5] == (None, None, "failed", None)
     boxes = _section(content, "methods").blocks[1]
@@ -99,7 +99,7 @@ def test_what_no_method_can_learn_is_told():
     outcome = _with(outcome, "baseline", scores=scores)
     ordered = sorted(outcome.candidates, key=lambda candidate: candidate.mean("error"))
     content = study_content(replace(outcome, candidates=tuple(ordered)))
-    assert any("No method does better than a guess" in warning for warning in content.warnings)
+    assert any("No method beats the baseline" in warning for warning in content.warnings)
     assert "points better" not in " ".join(content.summary)
 
 
@@ -108,7 +108,7 @@ def test_folds_that_do_not_agree_are_told():
     names = ("bagging", "bagging@0.2", "cart", "gradient_boosting", "gradient_boosting")
     honest = replace(outcome.honest, chosen=names)
     content = study_content(replace(outcome, honest=honest))
-    assert any("3 different ones were chosen on 5" in warning for warning in content.warnings)
+    assert any("3 different ones were picked in 5" in warning for warning in content.warnings)
     agreed = replace(outcome.honest, chosen=("bagging",) * 3 + ("cart",) * 2)
     content = study_content(replace(outcome, honest=agreed))
     assert not any("do not agree" in warning for warning in content.warnings)
@@ -128,7 +128,7 @@ def test_many_classes_are_listed_by_confusion():
     outcome = replace(outcome, classes=tuple(f"class {k}" for k in range(60)))
     outcome = _with(outcome, outcome.chosen, confusion=counts)
     blocks = _section(study_content(outcome), "mistakes").blocks
-    assert [block.title for block in blocks] == ["Confusions", "Class by class"]
+    assert [block.title for block in blocks] == ["Confusions", "Per class"]
     assert blocks[0].rows[0][:3] == ("class 7", "class 9", 50.0)
     assert len(blocks[0].rows) == len(blocks[1].rows) == 50
 
@@ -155,7 +155,9 @@ def test_rows_of_a_class_that_was_not_trained_on_are_left_out_of_votes():
     assert "bagging" in margins.series[0].name
 
 
-@pytest.mark.parametrize(("p_value", "verdict"), [(0.5, "cannot be called worse"), (0.01, "is")])
+@pytest.mark.parametrize(
+    ("p_value", "verdict"), [(0.5, "is not significantly"), (0.01, "is significantly")]
+)
 def test_two_candidates_are_told_apart_or_not(p_value, verdict):
     outcome = classification()
     best = outcome.candidates[0]
@@ -182,7 +184,7 @@ def test_duplicates_small_tests_and_samples_are_told():
     text = " ".join(content.warnings)
     assert "12 of 150 rows are duplicates" in text
     assert "Test sets have about 10 rows" in text
-    assert "used 100 of 149 rows; the model was trained on all" in content.summary[1]
+    assert "used 100 of 149 rows; the final model was trained on all" in content.summary[1]
 
 
 def test_classes_of_one_row_sparse_columns_and_rows_not_compared_are_warned_of():
@@ -213,7 +215,7 @@ def test_columns_without_a_reason_are_named():
     grouped = {**outcome.configuration, "groups": "remark 12ab"}
     changed = replace(outcome, notes=notes, configuration=grouped)
     last = study_content(changed).summary[-1]
-    assert last.endswith("; the column remark (its rows stay together).")
+    assert last.endswith("; the column remark (groups rows).")
 
 
 def test_names_of_any_length_and_make_are_borne():

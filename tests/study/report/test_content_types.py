@@ -48,7 +48,7 @@ def test_a_cumulative_curve_ends_at_one_and_counts_ties_once() -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: Line("a", [1, 2], [1]), "y has 1 values and x has 2; as many are needed."),
+        (lambda: Line("a", [1, 2], [1]), "y has 1 values and x has 2; they must match."),
         (lambda: Line("a", [1], [1], low=[0]), "high has 0 values and low has 1"),
         (lambda: Points("a", [1], [1], labels=["b", "c"]), "labels has 2 values and x has 1"),
         (lambda: Box("a", [1], labels=["b", "c"]), "labels has 2 values and values has 1"),
@@ -60,14 +60,14 @@ def test_a_cumulative_curve_ends_at_one_and_counts_ties_once() -> None:
             "scale='root' is not allowed; use one of 'linear', 'log'",
         ),  # type: ignore[arg-type]
         (lambda: Column("a", kind="date"), "kind='date' is not allowed"),  # type: ignore[arg-type]
-        (lambda: Mark("a", 1, math.nan), "is not a place; both must be finite"),
+        (lambda: Mark("a", 1, math.nan), "is not a point; both must be finite"),
         (lambda: Reference("a", math.inf), "value is not finite"),
         (lambda: Section("two words", ""), "id='two words' is not allowed"),
         (lambda: Section("", ""), "id='' is not allowed"),
         (lambda: Content("", sections=[Section("a", ""), Section("a", "")]), "the id 'a' twice"),
         (
             lambda: Table("", "", [Column("range", "interval")], [[(1, 2, 3)]]),
-            "column 'range': cell=(1, 2, 3) is not allowed; 2 numbers are needed, or None.",
+            "column 'range': cell=(1, 2, 3) is not allowed; use 2 numbers, or None.",
         ),
     ],
 )

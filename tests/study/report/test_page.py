@@ -205,10 +205,10 @@ def test_a_report_that_cannot_be_written_says_where_and_why(tmp_path: Path) -> N
         (0.15449, 1, True, "15.4%"),
         (-0.0004, 2, False, "0.00"),
         (-1.5, 1, False, "\u22121.5"),
-        (9999, 0, False, "9999"),
-        (1234567.891, 1, False, "1\u202f234\u202f567.9"),
+        (9999, 0, False, "9,999"),
+        (1234567.891, 1, False, "1,234,567.9"),
         (0.000123456, None, False, "0.000123"),
-        (1001.0, None, False, "1001"),
+        (1001.0, None, False, "1,001"),
         (None, 2, True, MISSING),
         (float("nan"), 2, False, MISSING),
     ],
@@ -271,7 +271,7 @@ def test_long_curves_are_thinned_and_keep_their_ends() -> None:
     assert len(table.rows) == MOST_ROWS
     assert (table.rows[0][0], table.rows[-1][0]) == (0.0, 4999.0)
     assert table.rows[-1][2] == (4999.0, 4999.0)
-    assert table.caption == "200 of 5000 points are shown; the CSV file has all."
+    assert table.caption == "200 of 5,000 points are shown; the CSV file has them all."
 
 
 def test_large_clouds_are_summed_up() -> None:

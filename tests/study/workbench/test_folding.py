@@ -99,6 +99,6 @@ def test_classes_without_room_on_one_side_are_split_at_random(y, settings):
 def test_groups_that_leave_too_few_for_the_inner_folds_are_refused_in_a_sentence():
     groups = np.arange(100) // 10
     with pytest.raises(
-        UserError, match=r"These rows cannot be split so: .*test_share \(--test-share\) may do"
+        UserError, match=r"These rows cannot be split this way: .*test_share \(--test-share\)\."
     ):
         Folding(np.arange(100) % 2, True, seed=0, kind="splits", test_share=0.85, groups=groups)

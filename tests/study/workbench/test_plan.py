@@ -12,15 +12,15 @@ from orfeon.study.workbench.plan import Plan, fingerprint
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"methods": ["bagin"]}, "no method 'bagin'. Did you mean bagging?"),
-        ({"methods": ["output_smearing"]}, "does not do classification"),
+        ({"methods": ["bagin"]}, "Unknown method 'bagin'. Did you mean bagging?"),
+        ({"methods": ["output_smearing"]}, "does not support classification"),
         ({"methods": []}, "^methods: must name at least one method"),
         ({"metric": "rmse"}, "^metric: must be one of error"),
         ({"design": "loo"}, "^design: must be cv or splits"),
         ({"rule": "best"}, "^rule: must be one of .*margin_distance"),
-        ({"keep": [1.2]}, "^keep: must be shares between 0 and 1"),
+        ({"keep": [1.2]}, "^keep: must be fractions between 0 and 1"),
         ({"members": 0}, "^members: must be at least 1"),
-        ({"seed": -1}, "^seed: must be 0 or a positive"),
+        ({"seed": -1}, "^seed: must be a non-negative integer"),
     ],
 )
 def test_what_is_not_allowed_is_said_with_the_name_of_the_argument(settings, words):

@@ -121,7 +121,7 @@ def test_rows_of_a_group_stay_together_and_the_group_is_no_attribute(waves):
     train, test = found.showcase.X_train, found.showcase.X_test
     patients = [set(frame.loc[part.index, "patient"]) for part in (train, test)]
     assert not patients[0] & patients[1]
-    with pytest.raises(UserError, match=r"^group: must name a column: there is no 'doctor'"):
+    with pytest.raises(UserError, match=r"^group: must name a column: 'doctor' is not among"):
         run_study(frame, "wave", group="doctor", **SMALL)
 
 
@@ -163,8 +163,8 @@ def test_uneven_test_parts_and_runs_of_several_releases_are_told(waves, tmp_path
             ),
         )
         found = run_study(frame, "wave", group="patient", **SMALL)
-    assert any(note.startswith("Test parts are uneven: from ") for note in found.notes)
-    assert any("several releases of orfeon: 0.0.9, 0.1.0" in note for note in found.notes)
+    assert any(note.startswith("Test sets differ in size, from ") for note in found.notes)
+    assert any("several versions of orfeon: 0.0.9, 0.1.0" in note for note in found.notes)
 
 
 def test_warnings_of_fits_are_told_once(waves, monkeypatch, tmp_path):
@@ -302,13 +302,13 @@ def test_nothing_to_learn_is_said():
     frame = pd.DataFrame({"u": generator.normal(size=80), "v": generator.normal(size=80)})
     frame["side"] = np.where(np.arange(80) % 4 == 0, "left", "right")
     found = run_study(frame, "side", methods=["baseline", "bagging"], members=10, repetitions=1)
-    assert any(text.startswith("No method does better than a guess") for text in warnings_of(found))
+    assert any(text.startswith("No method beats the baseline") for text in warnings_of(found))
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"budget": 0}, "^budget: must be a time above 0"),
+        ({"budget": 0}, "^budget: must be longer than 0 s"),
         ({"repetitions": 0}, "^repetitions: must be at least 1"),
         ({"compare_rows": 5}, "^compare_rows: must be at least 20"),
         ({"n_folds": 200}, "^n_folds: 150 rows are too few for 200 folds"),

@@ -43,7 +43,7 @@ def check_lengths(name: str, length: int, *, optional: bool = False, **others: A
     for other, values in others.items():
         if len(values) != length and not (optional and len(values) == 0):
             raise ValueError(
-                f"{other} has {len(values)} values and {name} has {length}; as many are needed."
+                f"{other} has {len(values)} values and {name} has {length}; they must match."
             )
 
 

@@ -65,7 +65,7 @@ def _known(values: Sequence[Number]) -> int:
 def _left_out(rows: Sequence[Sequence[Cell]], total: int, what: str) -> str:
     if len(rows) >= total:
         return ""
-    return f"{len(rows)} of {total} {what} are shown; the CSV file has all."
+    return f"{len(rows):,} of {total:,} {what} are shown; the CSV file has them all."
 
 
 # -- one function a kind of chart ------------------------------------------------------------------
@@ -148,7 +148,7 @@ def _summary_of_points(chart: ScatterPlot, xs: list[Number], ys: list[Number]) -
         ]
         for points in chart.series[:MOST_ROWS]
     ]
-    return Table("", f"A summary of {len(xs)} points; the CSV file has all.", columns, rows)
+    return Table("", f"A summary of {len(xs):,} points; the CSV file has them all.", columns, rows)
 
 
 def _of_bars(chart: BarChart) -> Table:
@@ -184,4 +184,4 @@ def _of_matrix(chart: Matrix) -> Table:
     total = len(chart.rows) * len(chart.columns)
     largest = heapq.nsmallest(MOST_ROWS, cells)
     kept: list[list[Cell]] = [[chart.rows[i], chart.columns[j], -less] for less, i, j in largest]
-    return Table("", f"The {len(kept)} largest of {total} cells.", columns, kept)
+    return Table("", f"The {len(kept):,} largest of {total:,} cells.", columns, kept)

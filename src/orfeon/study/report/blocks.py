@@ -14,9 +14,9 @@ from orfeon.study.report.texts import escape
 _LONG = 1500
 #: How to read a chart, where its shape does not say it.
 _READING = {
-    "boxes": "Dots are single runs. A box spans the middle half of them, the line in it is the "
-    "median, the diamond the mean; whiskers reach the farthest run within 1.5 boxes.",
-    "matrix": "Each row adds up to all examples of its class; the colour is the share of the row.",
+    "boxes": "Dots are single runs. The box spans the middle half, its line is the median and the "
+    "diamond the mean; whiskers reach the farthest run within 1.5 box lengths.",
+    "matrix": "Each row adds up to all samples of its class; colour shows the share of the row.",
 }
 
 

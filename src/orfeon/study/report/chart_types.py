@@ -82,7 +82,7 @@ class BarChart:
             if len(bars.values) != len(self.categories):
                 raise ValueError(
                     f"series[{i}].values has {len(bars.values)} values and categories has "
-                    f"{len(self.categories)}; as many are needed."
+                    f"{len(self.categories)}; they must match."
                 )
 
 
@@ -110,7 +110,7 @@ class Matrix:
         if len(plain) != len(self.rows) or any(len(row) != len(self.columns) for row in plain):
             raise ValueError(
                 f"values must have {len(self.rows)} rows of {len(self.columns)} values, "
-                "as many as rows and columns have names."
+                "one for each name in rows and columns."
             )
 
 

@@ -85,7 +85,7 @@ class Table:
             if len(row) != len(self.columns):
                 raise ValueError(
                     f"rows[{i}] has {len(row)} cells and there are {len(self.columns)} columns; "
-                    "as many are needed."
+                    "they must match."
                 )
         rows = tuple(
             tuple(_plain(cell, column, i) for cell, column in zip(row, self.columns, strict=True))
@@ -106,7 +106,7 @@ def _plain(cell: Any, column: Column, row: int) -> Cell:
     parts = None if isinstance(cell, str) or not hasattr(cell, "__len__") else tuple(cell)
     if parts is None or len(parts) != length:
         shown = repr(cell)[:60]
-        raise ValueError(f"{name}={shown} is not allowed; {length} numbers are needed, or None.")
+        raise ValueError(f"{name}={shown} is not allowed; use {length} numbers, or None.")
     return numbers(name, parts)
 
 

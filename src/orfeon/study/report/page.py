@@ -154,8 +154,8 @@ def _opening(content: Content) -> str:
             if warnings
             else ""
         )
-        + "<noscript><p class='note'>Scripts are switched off, so charts are not drawn; their "
-        "numbers stand in the tables.</p></noscript></section>"
+        + "<noscript><p class='note'>Scripts are turned off, so charts are not drawn; their "
+        "numbers are in the tables.</p></noscript></section>"
     )
 
 
@@ -182,17 +182,17 @@ def _repeating(content: Content) -> str:
         return ""
     parts = []
     if content.command:
-        parts.append(_code("The command", content.command))
+        parts.append(_code("Command", content.command))
     if content.configuration:
         text = json.dumps(dict(content.configuration), indent=2, ensure_ascii=False, default=str)
-        parts.append(_code("The configuration", text))
+        parts.append(_code("Configuration", text))
     if content.versions:
         rows = "".join(
             f'<div><dt dir="auto">{escape(str(name))}</dt><dd>{escape(str(version))}</dd></div>'
             for name, version in content.versions.items()
         )
         parts.append(
-            f'<figure class="block"><figcaption><h3>Made with</h3></figcaption>'
+            f'<figure class="block"><figcaption><h3>Versions</h3></figcaption>'
             f'<dl class="versions">{rows}</dl></figure>'
         )
     return f'<section id="orfeon-repeat"><h2>Repeat this study</h2>{"".join(parts)}</section>'

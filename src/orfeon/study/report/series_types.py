@@ -132,7 +132,7 @@ class Mark:
     def __post_init__(self) -> None:
         set_plain(self, x=number("x", self.x), y=number("y", self.y))
         if self.x is None or self.y is None:
-            raise ValueError(f"x={self.x}, y={self.y} is not a place; both must be finite.")
+            raise ValueError(f"x={self.x}, y={self.y} is not a point; both must be finite.")
 
 
 @dataclass(frozen=True)

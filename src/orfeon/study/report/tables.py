@@ -27,7 +27,7 @@ def table_html(table: Table, label: str) -> str:
     )
     wide = ' class="wide"' if len(table.columns) > _WIDE else ""
     tall = " tall" if len(table.rows) > _TALL else ""
-    empty = "" if table.rows else '<p class="empty">There is nothing to show here.</p>'
+    empty = "" if table.rows else '<p class="empty">Nothing to show.</p>'
     return (
         f'<div class="scroll{tall}" role="region" tabindex="0" aria-label="{escape(label)}">'
         f"<table{wide}><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{empty}"

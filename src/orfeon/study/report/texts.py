@@ -35,10 +35,8 @@ def shown(value: float | None, decimals: int | None = None, percent: bool = Fals
     if decimals is None:
         decimals = _free_decimals(number)
     text = f"{abs(number):,.{decimals}f}"
-    whole, point, rest = text.partition(".")
-    whole = whole.replace(",", "\u202f" if len(whole) > 5 else "")
     sign = "\u2212" if number < 0 and any(c in "123456789" for c in text) else ""
-    return f"{sign}{whole}{point}{rest}{'%' if percent else ''}"
+    return f"{sign}{text}{'%' if percent else ''}"
 
 
 def _free_decimals(number: float) -> int:

@@ -53,14 +53,14 @@ class Folding:
             raise ArgumentError(
                 "n_folds",
                 f"{n_parts} {what} are too few for {self.n_folds} folds and {self.n_inner_folds} "
-                "inner folds; give fewer, or more data.",
+                "inner folds; use fewer folds, or more data.",
             )
         try:
             self.both(0)
         except ValueError as error:
             raise UserError(
-                f"These rows cannot be split so: {error}. Other n_folds (--folds), n_inner_folds "
-                "(--inner-folds) or test_share (--test-share) may do."
+                f"These rows cannot be split this way: {error}. Try another n_folds (--folds), "
+                "n_inner_folds (--inner-folds) or test_share (--test-share)."
             ) from error
 
     def repetition(self, unit: int) -> int:

@@ -135,7 +135,7 @@ METHODS = {
     method.name: method
     for method in (
         Method(
-            "baseline", "baseline", "the largest class, or the mean: what must be beaten",
+            "baseline", "baseline", "always predicts the largest class, or the mean",
             {"classification": _majority, "regression": _mean}, members=1,
         ),
         Method(
@@ -151,11 +151,11 @@ METHODS = {
             {"classification": _tree("C45Classifier")}, members=1,
         ),
         Method(
-            "igp_tree", "IGP tree", "two halves of the data take turns in growing and pruning",
+            "igp_tree", "IGP tree", "grown and pruned in turns on two halves of the data",
             {"classification": _tree("IGPTreeClassifier")}, members=1, is_default=False,
         ),
         Method(
-            "bagging", "bagging", "trees on bootstrap samples, grown in full",
+            "bagging", "bagging", "fully grown trees on bootstrap samples",
             _both("Bagging"), is_prunable=True,
         ),
         Method(
@@ -164,23 +164,23 @@ METHODS = {
             _both("Bagging", "CART", base_settings=_PRUNED_TREE), is_prunable=True,
         ),
         Method(
-            "random_forest", "random forest", "bootstrap samples, random attributes at each node",
+            "random_forest", "random forest", "bootstrap samples, random features at each node",
             _both("RandomForest"), is_prunable=True,
         ),
         Method(
-            "extra_trees", "extra-trees", "random attributes and random cuts",
+            "extra_trees", "extra-trees", "random features and random thresholds",
             _both("ExtraTrees"),
         ),
         Method(
-            "class_switching", "class-switching", "trees on labels of which a share was switched",
+            "class_switching", "class-switching", "trees on partly switched labels",
             {"classification": _ensemble("ClassSwitchingClassifier")},
         ),
         Method(
-            "output_smearing", "output smearing", "trees on targets with noise",
+            "output_smearing", "output smearing", "trees on noisy targets",
             {"regression": _ensemble("OutputSmearingRegressor")},
         ),
         Method(
-            "igp_ensemble", "IGP ensemble", "IGP trees, each on fresh halves",
+            "igp_ensemble", "IGP ensemble", "IGP trees, each on new random halves",
             {"classification": _ensemble("IGPEnsembleClassifier")}, members=99, is_prunable=True,
             is_default=False,
         ),
@@ -189,7 +189,7 @@ METHODS = {
             {"classification": _committees}, members=99,
         ),
         Method(
-            "adaboost", "AdaBoost", "trees of depth 3 on reweighted examples",
+            "adaboost", "AdaBoost", "trees of depth 3 on reweighted samples",
             {
                 "classification": _ensemble(
                     "AdaBoostClassifier", "CARTClassifier", base_settings={"max_depth": 3}
@@ -200,11 +200,12 @@ METHODS = {
             },
         ),
         Method(
-            "gradient_boosting", "gradient boosting", "trees on the gradient of the loss",
+            "gradient_boosting", "gradient boosting", "trees fitted to the gradient of the loss",
             _both("GradientBoosting"),
         ),
         Method(
-            "stacking", "stacking", "forest, extra-trees and gradient boosting under a model",
+            "stacking", "stacking",
+            "random forest, extra-trees and gradient boosting, combined by a model",
             {"classification": _stack("classification"), "regression": _stack("regression")},
         ),
     )
@@ -232,8 +233,8 @@ def _known(name: str, task: Task) -> str:
     method = METHODS.get(name)
     if method is None:
         hint = did_you_mean(nearest(name, METHODS, n=1))
-        raise UserError(f"There is no method {name!r}.{hint} There are: {', '.join(METHODS)}.")
+        raise UserError(f"Unknown method {name!r}.{hint} Available: {', '.join(METHODS)}.")
     if task not in method.tasks:
         able = ", ".join(m.name for m in METHODS.values() if task in m.tasks)
-        raise UserError(f"The method {name} does not do {task}. For {task} there are: {able}.")
+        raise UserError(f"The method {name} does not support {task}. Available: {able}.")
     return name

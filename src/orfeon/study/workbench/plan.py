@@ -71,12 +71,12 @@ class Plan:
         if members is not None and members < 1:
             raise ArgumentError("members", f"must be at least 1; got {members}.")
         if seed < 0:
-            raise ArgumentError("seed", f"must be 0 or a positive whole number; got {seed}.")
+            raise ArgumentError("seed", f"must be a non-negative integer; got {seed}.")
         # As they are named: what is judged and what is trained in the end is the same share.
         shares = tuple(sorted({float(f"{share:g}") for share in keep}))
         if any(not 0 < share < 1 for share in shares):
             raise ArgumentError(
-                "keep", f"must be shares between 0 and 1, such as 0.2; got {shares}."
+                "keep", f"must be fractions between 0 and 1, such as 0.2; got {shares}."
             )
         return cls(
             data, task, tuple(method.name for method in chosen_methods(methods, task)),

@@ -68,7 +68,7 @@ class Extent:
 
     def __post_init__(self) -> None:
         if self.budget is not None and self.budget <= 0:
-            raise ArgumentError("budget", f"must be a time above 0; got {self.budget} s.")
+            raise ArgumentError("budget", f"must be longer than 0 s; got {self.budget} s.")
         if self.repetitions is not None and self.repetitions < 1:
             raise ArgumentError("repetitions", f"must be at least 1; got {self.repetitions}.")
         if self.compare_rows is not None and self.compare_rows < 20:
@@ -207,7 +207,7 @@ def _groups(frame: Any, group: str | None) -> npt.NDArray[Any] | None:
     if group not in frame.columns:
         raise ArgumentError(
             "group",
-            f"must name a column: there is no {group!r} among "
+            f"must name a column: {group!r} is not among "
             f"{', '.join(map(str, frame.columns[:20]))}.",
         )
     codes: npt.NDArray[Any] = pandas.factorize(frame[group], use_na_sentinel=False)[0]
@@ -265,7 +265,7 @@ class _Bench:
             return int(settled)
         wanted = n_rows if extent.compare_rows is None else min(extent.compare_rows, n_rows)
         if extent.budget is not None and extent.compare_rows is None and n_rows > SMALL:
-            self.heard.running("timing the methods on 1000 rows")
+            self.heard.running("timing the methods on 1,000 rows")
             evaluation, _ = self._evaluation(n_rows)
             where = {"n_jobs": self.n_workers, "cluster": self.cluster}
             seconds = time_methods(evaluation, self.plan, **where)
@@ -330,7 +330,7 @@ class _Bench:
             model = final_model(
                 plan, chosen, take_rows(prepared.X, trained), prepared.y[trained], n_jobs
             )
-        self.heard.running("training models for the pictures")
+        self.heard.running("training models for the charts")
         evaluation, studied = self._evaluation(n_rows)
         X = take_rows(prepared.X, studied)
         with findings():  # runs have told them
@@ -382,14 +382,13 @@ class _Bench:
         remarks = []
         if n_final < len(self.y):
             remarks.append(
-                f"The final model is trained on {n_final:,} of the {len(self.y):,} rows: all would "
-                "take much longer than the comparison. A longer budget (--budget) takes more, "
-                "repetitions (--repeats) without a budget take all."
+                f"The final model is trained on {n_final:,} of the {len(self.y):,} rows: training "
+                "on all would take much longer than the comparison. Use a longer budget (--budget) "
+                "for more rows, or repetitions (--repeats) without a budget for all."
             )
         if n_rows < len(self.y):
             why = (
-                ", so that the comparison fits its budget; compare_rows (--compare-rows) compares "
-                "on more"
+                ", to fit the budget; set compare_rows (--compare-rows) to use more"
                 if self.plan.rows is None
                 else ""
             )
@@ -398,7 +397,7 @@ class _Bench:
             n_groups = len(np.unique(self.groups))
             name = str(self.plan.groups).rpartition(" ")[0]
             remarks.append(
-                f"Rows of one {name} are never on both sides of a split ({n_groups} groups)."
+                f"Rows with the same {name} stay on one side of every split ({n_groups:,} groups)."
             )
         if self.is_classification:
             counts = np.bincount(self.y)
@@ -406,7 +405,7 @@ class _Bench:
             if rare:
                 shown = ", ".join(rare[:5]) + (" ..." if len(rare) > 5 else "")
                 remarks.append(
-                    f"Classes with fewer examples than folds are missing from some: {shown}."
+                    f"Classes with fewer rows than folds are missing from some folds: {shown}."
                 )
         return remarks
 
@@ -443,20 +442,20 @@ def _doubts(evidence: Evidence, rows: Sequence[RunRow]) -> list[str]:
     said = []
     if len(evidence.units) < FEWEST_FOLDS:
         said.append(
-            f"{len(evidence.units)} outer folds are too few to see how much they differ: intervals "
-            "are those of as many answers, and there are no tests. A longer budget (--budget), or "
-            "more repetitions (--repeats), helps."
+            f"{len(evidence.units)} outer folds are too few to see how much they vary: intervals "
+            "reflect only the number of test rows, and there are no significance tests. Use a "
+            "longer budget (--budget) or more repetitions (--repeats)."
         )
     n_test = evidence.parts[:, 1]
     if len(n_test) and n_test.max() > 2 * n_test.min():
         said.append(
-            f"Test parts are uneven: from {n_test.min()} to {n_test.max()} rows. All count the "
-            "same, and intervals are rough."
+            f"Test sets differ in size, from {n_test.min():,} to {n_test.max():,} rows: all count "
+            "the same, so intervals are rough."
         )
     versions = sorted({row.versions.get("orfeon", "unknown") for row in rows})
     if len(versions) > 1:
         said.append(
-            f"The runs were made by several releases of orfeon: {', '.join(versions)}. A new "
-            "store (--out) makes them all with one."
+            f"The runs come from several versions of orfeon: {', '.join(versions)}. Use a new "
+            "store (--out) to repeat them all with one version."
         )
     return said

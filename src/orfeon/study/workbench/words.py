@@ -71,8 +71,8 @@ def _expected(outcome: StudyOutcome) -> str:
     what = outcome.metrics[metric]
     if math.isnan(honest.mean(metric)):
         return (
-            f"What {what} to expect on new data is not known: a method that inner folds chose "
-            "could not be fitted on an outer one. More rows, or a smaller n_folds (--folds), may "
+            f"The expected {what} on new data is unknown: a method that the inner folds picked "
+            "could not be fitted on an outer fold. More rows, or a smaller n_folds (--folds), may "
             "help."
         )
     decimals = shown_decimals(outcome, metric)
@@ -89,14 +89,11 @@ def _model(outcome: StudyOutcome) -> str:
     times = Counter(outcome.honest.chosen)[outcome.chosen]
     if times == 0:
         return (
-            f"{said} Inner folds chose other candidates: that figure is of the procedure, and "
-            "did not judge this one."
+            f"{said} Nested cross-validation picked other candidates, so the expected figure "
+            "describes the selection procedure rather than this model."
         )
     whole = len(outcome.honest.chosen)
-    return (
-        f"{said} It was chosen on inner folds, which the figure does not see, and they chose the "
-        f"same in {times} of {whole} outer folds."
-    )
+    return f"{said} Nested cross-validation picked it in {times} of {whole} outer folds."
 
 
 def _others(outcome: StudyOutcome) -> str:
@@ -108,16 +105,17 @@ def _others(outcome: StudyOutcome) -> str:
         return ""
     n_worse, n_alike = words["worse"], words["unclear"] + words["unknown"]
     if n_worse + n_alike == 1:
-        said = "is clearly worse" if n_worse else "cannot be called worse with confidence"
+        said = "is significantly worse" if n_worse else "is not significantly worse"
         return f"The other candidate {said} (corrected resampled t-test at 0.05)."
     others = counted(n_worse + n_alike, "other candidate")
-    tests = "corrected resampled t-tests at 0.05, Holm's correction"
+    tests = "corrected resampled t-tests at 0.05 with Holm's correction"
     if not n_worse:
-        return f"None of the {others} can be called worse than the best with confidence ({tests})."
+        return f"None of the {others} is significantly worse than the best ({tests})."
     if not n_alike:
-        return f"All of the {others} are clearly worse than the best ({tests})."
+        return f"All {others} are significantly worse than the best ({tests})."
     alike = [c.title for c in rivals if found[c.name].word in ("unclear", "unknown")]
+    are, do = ("is" if n_worse == 1 else "are"), ("does" if n_alike == 1 else "do")
     return (
-        f"Of the {others}, {n_worse} {'is' if n_worse == 1 else 'are'} clearly worse than the best "
-        f"({tests}); {n_alike} cannot be told apart from it: {clauses(alike)}."
+        f"Of the {others}, {n_worse} {are} significantly worse than the best ({tests}); {n_alike} "
+        f"{do} not differ significantly: {clauses(alike)}."
     )

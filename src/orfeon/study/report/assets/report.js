@@ -67,7 +67,7 @@
 
   // -- numbers -----------------------------------------------------------------------------------
 
-  /** A number as the tables of the page show it: true minus, narrow spaces from 10 000 on. */
+  /** A number as the tables of the page show it: true minus, commas between thousands. */
   const show = (value, decimals, percent) => {
     if (!known(value)) return "–";
     const number = percent ? 100 * value : value;
@@ -77,7 +77,7 @@
         : Math.min(12, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(number)))));
     }
     let [whole, rest] = Math.abs(number).toFixed(decimals).split(".");
-    if (whole.length > 4) whole = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
+    whole = whole.replace(/\B(?=(\d{3})+$)/g, ",");
     const text = rest ? `${whole}.${rest}` : whole;
     return (number < 0 && /[1-9]/.test(text) ? "\u2212" : "") + text + (percent ? "%" : "");
   };
@@ -1118,7 +1118,7 @@
     if (open && open.figure === figure) closeTip();
     figure.width = width;
     const nothing = isEmpty(data)
-      ? "There is nothing to draw here."
+      ? "Nothing to draw."
       : data.series && !figure.shown.some(Boolean)
         ? "All series are hidden."
         : "";
@@ -1136,7 +1136,7 @@
     figure.plot.classList.toggle("folded", tall);
     figure.root.classList.toggle("tall-chart", height > FOLD);
     if (tall && !figure.unfolding) {
-      figure.unfolding = make("button", { type: "button", class: "unfold" }, "Show all of the chart");
+      figure.unfolding = make("button", { type: "button", class: "unfold" }, "Show the whole chart");
       figure.unfolding.addEventListener("click", () => unfold(figure));
       figure.plot.after(figure.unfolding);
     }

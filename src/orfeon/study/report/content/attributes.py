@@ -36,10 +36,10 @@ def attributes_section(outcome: StudyOutcome) -> Section | None:
     if not charts:
         return None
     text = [
-        f"How much {outcome.best.title} draws from each attribute. Attributes that say the same "
-        "share what they are worth: each of them looks dispensable while the other is there."
+        f"How much {outcome.best.title} relies on each feature. Correlated features share "
+        "importance: each looks dispensable while the others are there."
     ]
-    return Section("attributes", "Attributes", text, charts)
+    return Section("attributes", "Features", text, charts)
 
 
 def _shuffled(model: Any, showcase: Showcase, seed: int) -> Importances | None:
@@ -80,21 +80,21 @@ def _chart(found: Importances, n_rows: int) -> BarChart:
     high = np.where(is_known, mean + 2 * error, np.nan).tolist() if is_known.any() else ()
     names = [found.names[j] for j in order]
     hidden = len(found.mean) - len(order)
-    rest = f" Not shown: {counted(hidden, 'attribute')} with less." if hidden else ""
+    rest = f" Not shown: {counted(hidden, 'less important feature')}." if hidden else ""
     if found.kind == "permutation":
         unit = "mean squared error" if found.is_regression else "error"
-        title = "Importance by shuffling"
+        title = "Permutation importance"
         caption = (
-            f"Increase of the {unit} on {n_rows:,} rows that were not trained on, when the values "
-            f"of the attribute are shuffled; intervals are two standard errors over shuffles.{rest}"
+            f"Increase in {unit} on {n_rows:,} rows not used for training when the values of the "
+            f"feature are shuffled; intervals are two standard errors over shuffles.{rest}"
         )
-        axis = Axis(f"Increase of the {unit}", percent=not found.is_regression)
+        axis = Axis(f"Increase in {unit}", percent=not found.is_regression)
         bars = Bars("increase", mean.tolist(), low, high, group=0)
     else:
-        title = "Importance by splits"
+        title = "Impurity-based importance"
         caption = (
-            "Share of the decrease of impurity at the splits of the trees, on the training rows; "
-            f"attributes of many values look better than they are.{rest}"
+            "Share of the decrease in impurity at the splits of the trees, on the training rows; "
+            f"features with many values look more important than they are.{rest}"
         )
         axis = Axis("Share of the decrease", percent=True)
         bars = Bars("share", mean.tolist(), low, high, group=0)

@@ -45,22 +45,22 @@ def warnings_of(outcome: StudyOutcome) -> list[str]:
     >>> frame = pandas.DataFrame(X).rename(columns="x{}".format).assign(wave=y)
     >>> outcome = run_study(frame, "wave", methods=["cart"], repetitions=1, n_jobs=1)
     >>> warnings_of(outcome)[0]
-    'Test sets have about 8 rows: their scores are rough.'
+    'Test sets have about 8 rows: scores are rough.'
     """
     measure, said = Measure.of(outcome), []
     if outcome.n_outer < 2:
-        said.append("There is one outer fold only: nothing can be said about how sure this is.")
+        said.append("There is only one outer fold: the uncertainty cannot be estimated.")
     elif outcome.configuration.get("design") != "splits" and outcome.n_outer < outcome.n_folds:
         said.append(
-            f"Only {outcome.n_outer} of {outcome.n_folds} folds were finished: not every row was "
-            "tested. A longer budget (--budget) goes on from there."
+            f"Only {outcome.n_outer} of {outcome.n_folds} folds finished: not every row was "
+            "tested. Rerun with a longer budget (--budget) to continue."
         )
     if outcome.n_test < _FEW:
-        said.append(f"Test sets have about {round(outcome.n_test)} rows: their scores are rough.")
+        said.append(f"Test sets have about {round(outcome.n_test)} rows: scores are rough.")
     said += _about_the_choice(outcome, measure)
     failed = [c.title for c in outcome.candidates if has_failed(c, outcome.metric)]
     if failed:
-        said.append(f"These failed on some fold, and take no part: {some_of(failed, most=10)}.")
+        said.append(f"These failed on a fold and are not ranked: {some_of(failed, most=10)}.")
     return said + _about_the_data(outcome)
 
 
@@ -87,21 +87,20 @@ def _about_the_choice(outcome: StudyOutcome, measure: Measure) -> list[str]:
         level = baseline.mean(outcome.metric)
         if outcome.best.mean(outcome.metric) >= level:
             said.append(
-                f"No method does better than a guess without any attribute, which has "
-                f"{measure.text(level)}: these attributes say nothing that could be found."
+                f"No method beats the baseline, which ignores all features and has "
+                f"{measure.text(level)}: no signal was found in these features."
             )
         elif found is not None and found[3] > 0.05:
             said.append(
-                "The model is not clearly better than a guess without any attribute "
-                f"({p_value_text(found[3])})."
+                "The model is not significantly better than the baseline, which ignores all "
+                f"features ({p_value_text(found[3])})."
             )
     methods = Counter(name.partition("@")[0] for name in outcome.honest.chosen)
     if len(outcome.honest.chosen) > 1 and len(methods) > 1:
         most = methods.most_common(1)[0][1]
         if most <= len(outcome.honest.chosen) / 2:
             said.append(
-                f"The folds do not agree on a method: {len(methods)} different ones were chosen on "
-                f"{len(outcome.honest.chosen)} of them. The order of the table may change with "
-                "other data."
+                f"The folds disagree on the best method: {len(methods)} different ones were picked "
+                f"in {len(outcome.honest.chosen)} folds. The ranking may change with other data."
             )
     return said

@@ -28,7 +28,7 @@ def data_section(outcome: StudyOutcome) -> Section:
     text = [
         f"The table has {counted(profile.n_rows, 'row')} and "
         f"{counted(len(profile.columns), 'column')}; {counted(outcome.n_rows, 'row')} and "
-        f"{counted(outcome.n_attributes, 'attribute')} are used."
+        f"{counted(outcome.n_attributes, 'feature')} are used."
     ]
     blocks: list[Block] = []
     if outcome.notes:
@@ -43,7 +43,7 @@ def _classes(profile: Any) -> BarChart:
     names = list(profile.class_shares)[:_CLASSES]
     shares = [profile.class_shares[name] for name in names]
     more = len(profile.class_shares) > _CLASSES
-    caption = f"The {_CLASSES} most frequent ones." if more else "Share of the rows of each class."
+    caption = f"The {_CLASSES} most frequent classes." if more else "Share of rows in each class."
     bars = [Bars("share", shares, group=0)]
     axis = Axis("Share of rows", percent=True, low=0.0)
     return BarChart("Classes", caption, axis, [short(name) for name in names], bars)
@@ -65,7 +65,7 @@ def _columns(outcome: StudyOutcome) -> Table:
         Column("Kind"),
         Column("Use"),
         Column("Missing", "percent", 1),
-        Column("Values", "number", 0, note="different ones"),
+        Column("Values", "number", 0, note="distinct values"),
         Column("Examples"),
     ]
     n = len(profile.columns)
@@ -88,5 +88,5 @@ def _use(column: Any, target: str, used: set[str]) -> str:
     if column.name == target:
         return "target"
     if column.name in used:
-        return "attribute"
-    return "left out"
+        return "feature"
+    return "excluded"

@@ -43,8 +43,8 @@ def ensembles_section(outcome: StudyOutcome) -> Section | None:
     if not blocks:
         return None
     text = [
-        "Members that err on different rows correct each other. These pictures are of one outer "
-        "fold: models trained on its training part, seen on its test part."
+        "Members that err on different rows correct each other. These charts show one outer fold: "
+        "models fitted on its training set and evaluated on its test set."
     ]
     return Section("ensembles", "Inside the ensembles", text, blocks)
 
@@ -101,12 +101,12 @@ def _clouds(seed: int, showcase: Showcase, named: dict[str, tuple[str, int]]) ->
         if np.isfinite(cloud.centroid).all()
     ]
     caption = (
-        "One point for each two members: their mean error, and kappa, by how much they agree "
-        "beyond chance. Low is accurate, left is diverse; an ensemble gains from both. At most "
-        f"{_PAIRS} pairs of each are drawn.{_without_text(without, named)}"
+        "One point per pair of members: their mean error and their kappa, the agreement beyond "
+        "chance. Low is accurate, left is diverse; an ensemble gains from both. At most "
+        f"{_PAIRS} pairs per ensemble are drawn.{_without_text(without, named)}"
     )
-    axes = Axis("Kappa: agreement of two members"), Axis("Mean error of the two", percent=True)
-    title = "How members agree, and how they err"
+    axes = Axis("Kappa, agreement of the pair"), Axis("Mean error of the pair", percent=True)
+    title = "Agreement and error of the members"
     return [ScatterPlot(title, caption, *axes, series, marks=marks)]
 
 
@@ -125,10 +125,10 @@ def _margins(showcase: Showcase, named: dict[str, tuple[str, int]]) -> list[Char
     if not series:
         return []
     caption = (
-        "The margin of a row is the share of the votes for its class, less that for the wrong "
-        "class with most votes: 1 where all members are right, below 0 where the vote is wrong. "
-        "The curve tells the share of rows with at most this margin: at 0 it is the error of the "
-        f"vote, and the further right it stays, the surer the vote.{_without_text(without, named)}"
+        "The margin of a row is the share of votes for its class minus the largest share for any "
+        "other class: 1 where all members are right, below 0 where the vote is wrong. The curve "
+        "shows the share of rows with at most this margin: at 0 it is the error of the vote, and "
+        f"the further right it stays, the more confident the vote.{_without_text(without, named)}"
     )
     margin, share = Axis("Margin", low=-1.0, high=1.0), Axis("Share of rows", percent=True, low=0.0)
-    return [LineChart("Margins of the vote", caption, margin, share, series, steps=True)]
+    return [LineChart("Vote margins", caption, margin, share, series, steps=True)]

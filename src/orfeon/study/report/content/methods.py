@@ -24,11 +24,11 @@ def methods_section(outcome: StudyOutcome) -> Section:
     """The candidates, with intervals, ranks and tests, and their scores on all outer folds."""
     return Section(
         "methods",
-        "Methods compared",
+        "Comparison of methods",
         [
-            "Every candidate was trained and tested on the same folds. Less is better for every "
-            "measure. Candidates named “ordered” are the first members of an ensemble whose "
-            "members were put in order after training."
+            "Every candidate was trained and tested on the same folds. Lower is better for every "
+            "measure. Candidates named “ordered” are pruned: the members of an ensemble were "
+            "ordered after training, and only the first of them kept."
         ],
         [_table(outcome), _boxes(outcome)],
     )
@@ -41,11 +41,11 @@ def _table(outcome: StudyOutcome) -> Table:
         Column("Method"),
         measure.column(is_estimate=True, note="mean over the folds, 95% interval"),
         Column("Rank", "number", 1, note="mean over the folds; 1 is best"),
-        Column("Verdict", note="unclear where it cannot be told apart from the best, at 0.05"),
-        Column("p", "number", 3, note="corrected resampled t-test against the best, after Holm"),
+        Column("Verdict", note="unclear: no significant difference from the best, at 0.05"),
+        Column("p", "number", 3, note="corrected resampled t-test against the best, Holm-adjusted"),
         Column("Members", "number", 0),
-        Column("Nodes", "number", 0, note="of all trees"),
-        Column("1,000 rows, ms", "number", 1, note="time to predict them"),
+        Column("Nodes", "number", 0, note="in all trees"),
+        Column("1,000 rows, ms", "number", 1, note="prediction time"),
         Column("Training, s", "number", 2),
         *(other.column() for other in others),
     ]
@@ -69,11 +69,11 @@ def _table(outcome: StudyOutcome) -> Table:
         )
     chosen = [i for i, c in enumerate(outcome.candidates) if c.name == outcome.chosen]
     caption = (
-        f"Means over {counted(outcome.n_outer, 'outer fold')}; the chosen one is "
-        "highlighted. Intervals and tests allow for folds that share training rows (Nadeau and "
-        "Bengio 2003), and the tests for being many (Holm 1979); the baseline is tested by itself. "
-        "The best of many means is too good to be true: the figure to report is the expected one "
-        "of the summary."
+        f"Means over {counted(outcome.n_outer, 'outer fold')}; the chosen candidate is "
+        "highlighted. Intervals and tests account for training rows that folds share (Nadeau and "
+        "Bengio 2003), and p-values for multiple comparisons (Holm 1979); the baseline is tested "
+        "separately. The best of many means is optimistic: report the expected figure of the "
+        "summary instead."
     )
     return Table("All candidates", caption, columns, rows, chosen, sorted_by=1)
 
@@ -100,11 +100,11 @@ def _boxes(outcome: StudyOutcome) -> BoxPlot:
         )
         for candidate in shown
     ]  # fmt: skip
-    caption = "One point for each outer fold."
+    caption = "One point per outer fold."
     if baseline is not None and len(shown) > 1:
-        caption += " The baseline is hidden at first: its button shows it."
+        caption += " The baseline is hidden; its button shows it."
     mean = outcome.honest.mean(outcome.metric)
-    references = [Reference("expected of the choice", mean)] if math.isfinite(mean) else []
+    references = [Reference("expected", mean)] if math.isfinite(mean) else []
     title = f"{measure.label} on the outer folds"
     return BoxPlot(title, caption, measure.axis(), series, references)
 
@@ -125,10 +125,10 @@ def honest_section(outcome: StudyOutcome) -> Section:
     measure, honest = Measure.of(outcome), outcome.honest
     expected, naive = honest.mean(outcome.metric), outcome.best.mean(outcome.metric)
     text = [
-        "Who tries many methods and reports the best score, reports luck as well. Here the choice "
-        "was made again inside each training part, by folds of its own, and the candidate chosen "
-        "there was judged on rows that the choice had not seen. The mean of these judgements is "
-        "what the whole procedure, choice included, can be expected to do.",
+        "Trying many methods and reporting the best score reports luck as well. Here the choice "
+        "was repeated inside each training set, on inner folds, and the candidate picked there was "
+        "evaluated on rows that played no part in the choice. The mean of these scores is what to "
+        "expect from the whole procedure, choice included.",
         f"The expected {measure.title} is {measure.text(expected)}; the mean of "
         f"{outcome.best.title} over the same folds is {measure.text(naive)}. "
         + _optimism(measure, expected - naive),
@@ -139,21 +139,21 @@ def honest_section(outcome: StudyOutcome) -> Section:
         own = [score for score, it in zip(scores, honest.chosen, strict=True) if it == name]
         rows.append([outcome.candidate(name).title, times, sum(own) / len(own)])
     columns = [
-        Column("Chosen"),
+        Column("Candidate"),
         Column("Folds", "number", 0),
-        measure.column(note="mean on the folds where it was chosen"),
+        measure.column(note="mean over the folds where it was picked"),
     ]
     chosen = [i for i, row in enumerate(rows) if row[0] == outcome.best.title]
-    caption = f"On each of {counted(len(honest.chosen), 'outer fold')} one candidate was chosen."
-    table = Table("What was chosen", caption, columns, rows, chosen, 1, descending=True)
-    return Section("honest", "The expected figure", text, [table])
+    caption = f"The candidate picked in each of {counted(len(honest.chosen), 'outer fold')}."
+    table = Table("Candidates picked", caption, columns, rows, chosen, 1, descending=True)
+    return Section("honest", "Expected performance", text, [table])
 
 
 def _optimism(measure: Measure, gap: float) -> str:
     if not math.isfinite(gap) or measure.text(abs(gap)) == measure.text(0.0):
-        return "Both are alike: the choice cost nothing that could be measured."
+        return "They agree: the choice had no measurable cost."
     how = "above" if gap > 0 else "below"
     return (
-        f"The first is {measure.difference_text(gap)} {how} the second. Luck in the choice is a "
-        "part of that, the smaller training sets of inner folds and plain chance are others."
+        f"The first is {measure.difference_text(gap)} {how} the second: luck in the "
+        "choice, the smaller training sets of the inner folds and chance all contribute."
     )

@@ -36,16 +36,16 @@ def mistakes_section(outcome: StudyOutcome) -> Section | None:
         return None
     names = [short(name) for name in outcome.classes]
     text = [
-        f"What {outcome.best.title} says of the test rows of all outer folds together: "
-        f"{int(np.trace(counts)):,} of {int(np.sum(counts)):,} are right. A row counts once in "
-        "each repetition."
+        f"Predictions of {outcome.best.title} on the test rows of all outer folds: "
+        f"{int(np.trace(counts)):,} of {int(np.sum(counts)):,} are correct. Each row counts once "
+        "per repetition."
     ]
     first = _matrix(counts, names) if len(names) <= _CLASSES else _confusions(counts, names)
     return Section("mistakes", "Mistakes", text, [first, _classes(counts, names)])
 
 
 def _matrix(counts: npt.NDArray[np.int64], names: list[str]) -> Matrix:
-    caption = "Rows are true classes, columns what the model says; right ones are on the diagonal."
+    caption = "Rows are true classes, columns predicted ones; the diagonal is correct."
     return Matrix(
         "Confusion matrix", caption, names, names, counts.tolist(), "True class", "Predicted class"
     )
@@ -66,7 +66,7 @@ def _confusions(counts: npt.NDArray[np.int64], names: list[str]) -> Table:
         Column("Rows", "number", 0),
         Column("Share of the class", "percent", 1),
     ]
-    caption = f"The most frequent ones of {len(names)} classes."
+    caption = f"The most frequent confusions among {len(names):,} classes."
     return Table("Confusions", caption, columns, rows, sorted_by=2, descending=True)
 
 
@@ -84,12 +84,14 @@ def _classes(counts: npt.NDArray[np.int64], names: list[str]) -> Table:
     columns = [
         Column("Class"),
         Column("Rows", "number", 0),
-        Column("Recall", "percent", 1, note="share of the class that is found"),
-        Column("Precision", "percent", 1, note="share that is right, of what is said to be it"),
-        Column("F1", "percent", 1, note="harmonic mean of the two"),
+        Column("Recall", "percent", 1, note="share of the class that is predicted correctly"),
+        Column(
+            "Precision", "percent", 1, note="share of the predictions of the class that are correct"
+        ),
+        Column("F1", "percent", 1, note="harmonic mean of recall and precision"),
     ]
     caption = f"The largest {_LINES} of {n:,} classes." if n > _LINES else ""
-    return Table("Class by class", caption, columns, rows)
+    return Table("Per class", caption, columns, rows)
 
 
 def _residuals(outcome: StudyOutcome) -> Section | None:
@@ -107,8 +109,8 @@ def _residuals(outcome: StudyOutcome) -> Section | None:
         ["Explained variance, R²", found.r2],
     ]
     columns = [Column("Measure"), Column("Value", "number", 4)]
-    caption = "Residuals are predictions less true values."
-    table = Table("In numbers", caption, columns, rows)
+    caption = "Residuals are predicted minus true values."
+    table = Table("Error measures", caption, columns, rows)
     text = [
         f"{capital(outcome.best.title)} on the {counted(len(true), 'test row')} of one outer fold."
     ]
@@ -122,28 +124,30 @@ def _clouds(
     taken = np.arange(len(true))
     if len(true) > _POINTS:
         taken = np.sort(np.random.default_rng(outcome.seed).permutation(len(true))[:_POINTS])
-    drawn = f" {_POINTS:,} of {len(true):,} rows are drawn." if len(true) > _POINTS else ""
+    drawn = (
+        f" A sample of {_POINTS:,} of {len(true):,} rows is drawn." if len(true) > _POINTS else ""
+    )
     x = predicted[taken].tolist()
     steps = np.sort(np.abs(residuals))
     shares = np.arange(1, len(steps) + 1) / len(steps)
     shown = np.unique(np.linspace(0, len(steps) - 1, 400).round().astype(int))
     return [
         ScatterPlot(
-            "True and predicted",
-            "One point a row: the nearer the two values, the better." + drawn,
+            "Predicted against true",
+            "One point per row: the closer the two values, the better." + drawn,
             Axis(f"Predicted {target}"), Axis(f"True {target}"),
             [Points("rows", x, true[taken].tolist(), group=0)],
         ),
         ScatterPlot(
             "Residuals",
-            "Predictions less true values. A slope or a bend is something that the model has not "
-            "learnt; a funnel means that it is surer of some values than of others." + drawn,
+            "Predicted minus true. A slope or a bend is structure that the model has not learned; "
+            "a funnel means that it is more accurate for some values than for others." + drawn,
             Axis(f"Predicted {target}"), Axis("Residual"),
             [Points("rows", x, residuals[taken].tolist(), group=0)],
         ),
         LineChart(
-            "How far predictions are off",
-            "Share of the rows whose prediction is off by at most this.",
+            "Absolute errors",
+            "Share of rows whose prediction is off by at most this much.",
             Axis("Absolute residual", low=0.0), Axis("Share of rows", percent=True, low=0.0),
             [Line("rows", steps[shown].tolist(), shares[shown].tolist(), group=0)], steps=True,
         ),

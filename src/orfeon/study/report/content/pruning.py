@@ -37,14 +37,14 @@ def pruning_section(outcome: StudyOutcome) -> Section | None:
     if not outcome.curves and not pruned:
         return None
     text = [
-        "Members of an ensemble are trained in any order. In a good one, the error of the first "
-        "few is often as low as that of all of them, or lower: the others can be left out, and the "
-        "ensemble is smaller and faster."
+        "The members of an ensemble are trained in no particular order. In a good order, the first "
+        "few often have as low an error as all of them, or a lower one: the others can be dropped, "
+        "which makes the ensemble smaller and faster."
     ]
     curves = sorted(outcome.curves, key=lambda curves: curves.method != outcome.best.method)
     blocks = [_curves(outcome, its) for its in curves]
     table = [_table(outcome, pruned)] if pruned else []
-    return Section("pruning", "Fewer members", text, [*blocks, *_trade_off(outcome), *table])
+    return Section("pruning", "Pruning", text, [*blocks, *_trade_off(outcome), *table])
 
 
 def _curves(outcome: StudyOutcome, curves: FoldCurves) -> LineChart:
@@ -65,8 +65,8 @@ def _curves(outcome: StudyOutcome, curves: FoldCurves) -> LineChart:
     least = int(np.nanargmin(ordered))
     size = "all" if least == len(sizes) - 1 else f"{sizes[least]:,} of {len(sizes):,}"
     caption = (
-        "Mean over the outer folds, on rows that were not trained on. The ordered curve is lowest "
-        f"with {size} members; this could only be known afterwards."
+        "Mean over the outer folds, on rows not used for training. The ordered curve is lowest "
+        f"with {size} members, visible only in hindsight."
     )
     whole = Reference("all members", float(random[-1]))
     members = Axis("Members", scale="log" if len(sizes) >= _POINTS else "linear", decimals=0)
@@ -118,14 +118,14 @@ def _trade_off(outcome: StudyOutcome) -> list[ScatterPlot]:
             )
         )  # fmt: skip
     caption = (
-        "Left and low is best: small models with small errors. The area of a point is the time to "
+        "Bottom left is best: small models with low errors. The area of a point is the time to "
         "predict 1,000 rows; the line joins the models that no other beats on both axes."
     )
     return [
         ScatterPlot(
             "Size, error and prediction time", caption,
-            Axis("Nodes of all trees", scale="log", decimals=0), measure.axis(), series,
-            size=Axis("Prediction of 1,000 rows, ms"), show_labels=True, frontier=True,
+            Axis("Nodes in all trees", scale="log", decimals=0), measure.axis(), series,
+            size=Axis("Time to predict 1,000 rows, ms"), show_labels=True, frontier=True,
         )
     ]  # fmt: skip
 
@@ -145,7 +145,7 @@ def _table(outcome: StudyOutcome, pruned: list[Candidate]) -> Table:
         measure.column(),
         Column(
             points, "estimate", measure.decimals,
-            note="from the whole ensemble, with its 95% interval; negative is better",
+            note="from the full ensemble, with its 95% interval; negative is better",
         ),
         Column("p", "number", 3, note="corrected resampled t-test"),
         Column("Times smaller", "number", 1),
@@ -166,8 +166,8 @@ def _table(outcome: StudyOutcome, pruned: list[Candidate]) -> Table:
             ]
         )  # fmt: skip
     chosen = [i for i, part in enumerate(pruned) if part.name == outcome.chosen]
-    caption = "Each ensemble cut to its first members, against the whole of it."
-    return Table("What pruning does", caption, columns, rows, chosen, sorted_by=3)
+    caption = "Each pruned ensemble compared with the full one."
+    return Table("Effect of pruning", caption, columns, rows, chosen, sorted_by=3)
 
 
 def _ratio(whole: float, part: float) -> float | None:

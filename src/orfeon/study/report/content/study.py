@@ -44,8 +44,8 @@ def study_content(outcome: StudyOutcome, *, made: str | None = None) -> Content:
     if made is None:
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     subtitle = (
-        f"{outcome.task.capitalize()} of {short(outcome.target)}: "
-        f"{counted(outcome.n_rows, 'row')}, {counted(outcome.n_attributes, 'attribute')}"
+        f"{outcome.task.capitalize()}, target {short(outcome.target)}: "
+        f"{counted(outcome.n_rows, 'row')}, {counted(outcome.n_attributes, 'feature')}"
     )
     return Content(
         title=short(outcome.name, 120),

@@ -36,13 +36,14 @@ def _question(outcome: StudyOutcome) -> str:
     n_pruned = sum(candidate.keep is not None for candidate in outcome.candidates)
     table = (
         f"{counted(outcome.n_studied, 'row')} of {short(outcome.name)} with "
-        f"{counted(outcome.n_attributes, 'attribute')}"
+        f"{counted(outcome.n_attributes, 'feature')}"
     )
     if outcome.classes:
         table += f" and {counted(len(outcome.classes), 'class', 'classes')}"
-    pruned = f", and {n_pruned} times a share of their ordered members," if n_pruned else ""
+    pruned = f" and {counted(n_pruned, 'pruned variant')}" if n_pruned else ""
+    were = "was" if methods == 1 and not n_pruned else "were"
     said = (
-        f"{counted(methods, 'method')}{pruned} were compared on {table}. Each was trained "
+        f"{counted(methods, 'method')}{pruned} {were} compared on {table}. Each was trained "
         f"{counted(outcome.n_outer, 'time')} on about {counted(outcome.n_train, 'row')} and tested "
         f"on {round(outcome.n_test):,} others ({_design(outcome)})."
     )
@@ -50,7 +51,7 @@ def _question(outcome: StudyOutcome) -> str:
         said += f" The comparison used {outcome.n_studied:,} of {outcome.n_rows:,} rows"
         # Where it had fewer, a note says how many.
         is_whole = not any(note.startswith("The final model is") for note in outcome.notes)
-        said += "; the model was trained on all of them." if is_whole else "."
+        said += "; the final model was trained on all of them." if is_whole else "."
     return said
 
 
@@ -71,13 +72,23 @@ def _certainty(outcome: StudyOutcome, measure: Measure, others: str) -> str:
         level = baseline.mean(outcome.metric)
         if level > mean:
             said.append(
-                f"A guess without looking at any attribute has {measure.text(level)}: "
-                f"{best.title} is {measure.difference_text(level - mean)} better."
+                f"{_baseline_text(outcome, measure, level)}: {best.title} is "
+                f"{measure.difference_text(level - mean)} better."
             )
     rival = _rival(outcome)
     if rival is not None:
         said.append(_against(outcome, measure, best, rival))
     return " ".join(filter(None, [*said, others]))
+
+
+def _baseline_text(outcome: StudyOutcome, measure: Measure, level: float) -> str:
+    if outcome.metric == "error":
+        return f"Always predicting the largest class errs on {measure.text(level)}"
+    article = "an" if measure.title[0] in "aeiou" else "a"
+    score = f"{article} {measure.title} of {measure.text(level)}"
+    if outcome.task == "regression":
+        return f"Always predicting the mean has {score}"
+    return f"The baseline, which ignores all features, has {score}"
 
 
 def _rival(outcome: StudyOutcome) -> Candidate | None:
@@ -92,16 +103,16 @@ def _rival(outcome: StudyOutcome) -> Candidate | None:
 
 def _against(outcome: StudyOutcome, measure: Measure, best: Candidate, rival: Candidate) -> str:
     gap = rival.mean(outcome.metric) - best.mean(outcome.metric)
-    name = f"The best of the other methods, {rival.title},"
+    name = f"The best other method, {rival.title},"
     found = compared(outcome, best, rival)
     if measure.text(gap) == measure.text(0.0):
-        return f"{name} does as well."
+        return f"{name} does equally well."
     side = "behind" if gap > 0 else "ahead"
     said = f"{name} is {measure.difference_text(gap)} {side}"
     if found is None:
         return said + "."
-    chance = "more than chance explains" if found[3] <= 0.05 else "which may be chance"
-    return f"{said}, {chance} ({p_value_text(found[3])})."
+    kind = "a significant difference" if found[3] <= 0.05 else "not a significant difference"
+    return f"{said}, {kind} ({p_value_text(found[3])})."
 
 
 def _cost(outcome: StudyOutcome) -> str:
@@ -114,11 +125,11 @@ def _cost(outcome: StudyOutcome) -> str:
             said += f" with {counted(size['nodes'], 'node')} in all"
         said += ". "
     said += (
-        f"In the comparison, on {counted(round(outcome.n_train), 'row')}, training took "
+        f"In the comparison, training on {counted(round(outcome.n_train), 'row')} took "
         f"{duration_text(best.fit_seconds)}"
     )
     if math.isfinite(best.predict_seconds):
-        said += f" and the prediction of 1,000 rows {duration_text(best.predict_seconds)}"
+        said += f" and predicting 1,000 rows {duration_text(best.predict_seconds)}"
     return said + "."
 
 
@@ -139,7 +150,7 @@ def _pruning(outcome: StudyOutcome, measure: Measure) -> str:
         return ""
     gap = part.mean(outcome.metric) - whole.mean(outcome.metric)
     if measure.text(gap) == measure.text(0.0):
-        effect = f"the {measure.title} stays {measure.text(part.mean(outcome.metric))}"
+        effect = f"the {measure.title} stays at {measure.text(part.mean(outcome.metric))}"
     else:
         verb = "falls" if gap < 0 else "rises"
         effect = (
@@ -147,7 +158,7 @@ def _pruning(outcome: StudyOutcome, measure: Measure) -> str:
             f"{measure.text(part.mean(outcome.metric))}"
         )
     said = (
-        f"Ordered and cut to {share:g}%, {whole.title} keeps {round(part.members):,} of "
+        f"Ordered and pruned to {share:g}%, {whole.title} keeps {round(part.members):,} of "
         f"{round(whole.members):,} members: {effect}"
     )
     speed = whole.predict_seconds / part.predict_seconds if part.predict_seconds else math.nan
@@ -191,7 +202,7 @@ def _without_reason(outcome: StudyOutcome, notes: list[str]) -> list[str]:
     if len(silent) <= n_counted:
         return []
     groups = str(outcome.configuration.get("groups") or "").rpartition(" ")[0]
-    return [f"{name} (its rows stay together)" if name == groups else name for name in silent]
+    return [f"{name} (groups rows)" if name == groups else name for name in silent]
 
 
 def facts(outcome: StudyOutcome) -> list[tuple[str, str]]:
@@ -206,9 +217,9 @@ def facts(outcome: StudyOutcome) -> list[tuple[str, str]]:
         found.append(("Baseline", measure.text(baseline.mean(outcome.metric))))
     found += [
         ("Rows", f"{outcome.n_rows:,}"),
-        ("Attributes", f"{outcome.n_attributes:,}"),
+        ("Features", f"{outcome.n_attributes:,}"),
         ("Fits", f"{outcome.n_runs:,} in {duration_text(outcome.seconds)}"),
     ]
     if math.isfinite(best.predict_seconds):
-        found.append(("1,000 rows, in the comparison", duration_text(best.predict_seconds)))
+        found.append(("Predicting 1,000 rows", duration_text(best.predict_seconds)))
     return found
