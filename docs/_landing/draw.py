@@ -94,12 +94,13 @@ def drawing_of_errors(ordered: Any, random: Any, unpruned: float) -> str:
     parts.append(f'<path class="random" d="{path_of(random)}"/>')
     parts.append(f'<path class="ordered" d="{path_of(ordered)}"/>')
     parts.append(f'<circle class="ordered" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')
-    parts.append(text(x + 2, y + 26, f"{ordered[FIFTH - 1]:.2f}% with {FIFTH}", "ordered"))
+    parts.append(text(x + 6, y + 42, f"{ordered[FIFTH - 1]:.2f}% with {FIFTH}", "ordered"))
     x, y = place(N_MEMBERS, ordered[-1])
     parts.append(f'<circle class="random" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')
     parts.append(text(RIGHT, y - 14, f"{ordered[-1]:.2f}% with all {N_MEMBERS}", "random", "end"))
     parts.append(text(place(43, 0)[0], place(0, 24.1)[1], "in random order", "random name"))
-    parts.append(text(place(108, 0)[0], place(0, 20.0)[1], "in a better order", "ordered name"))
+    name_x, name_y = place(N_MEMBERS - 4, 20.25)
+    parts.append(text(name_x, name_y, "in a better order", "ordered name", "end"))
     label = (
         f"Test error by the number of members: in random order it falls to {random[-1]:.1f}%; in a "
         f"better order it is {ordered[FIFTH - 1]:.2f}% with the first {FIFTH} and climbs back; "
