@@ -52,7 +52,7 @@ def test_tables_of_the_same_fits_share_a_file(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr("orfeon.study.reproducing.plan.QUICK_MEMBERS", 20)
     options = ("--quick", "--runs", 1, "--datasets", "twonorm,waveform", "--out", tmp_path)
     assert reproduce("martinez-5.8", *options) == 0
-    table, _, below = capsys.readouterr().out.partition("On how many of 2 data sets a cell is")
+    table, _, below = capsys.readouterr().out.partition("Number of data sets, of 2, where a")
     assert " of 32 cells agree." in table
     lines = [line.split() for line in below.splitlines()]
     assert lines[1] == ["method", "config", "best", "published", "below", "published"]
@@ -61,7 +61,7 @@ def test_tables_of_the_same_fits_share_a_file(capsys, monkeypatch, tmp_path):
         "bagging", *(rule for rule in rules for _ in range(3)),
     ]  # fmt: skip
     assert reproduce("martinez-5.7", *options) == 0
-    assert "On how many" not in capsys.readouterr().out
+    assert "Number of data sets" not in capsys.readouterr().out
     assert [path.name for path in tmp_path.glob("*.db")] == ["martinez-5.8.orfeon.db"]
     assert len(rows_of(tmp_path / "martinez-5.8.orfeon.db", "martinez-5.8")) == 2
 
@@ -136,7 +136,7 @@ def test_a_quick_run_without_data_says_so_and_is_no_failure(capsys, tmp_path):
     assert reproduce("cantador-6.3.1", *options) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith(
-        "Nothing to run: none of the data sets ionosphere, glass is there. Name a folder"
+        "Nothing to run: none of the data sets ionosphere, glass was found. Name a folder"
     )
     assert len(printed.out.splitlines()) == 1
     assert printed.err == ""
@@ -148,7 +148,7 @@ def test_a_quick_run_without_data_says_so_and_is_no_failure(capsys, tmp_path):
 def test_a_quick_run_says_which_data_sets_it_went_without(capsys, tmp_path):
     options = ("--quick", "--runs", 1, "--data", tmp_path, "--out", tmp_path)
     assert reproduce("martinez-3.2", *options) == 0
-    left_out = "Left out, as their data is not there: breast_w, diabetes, german, sonar."
+    left_out = "Skipped, because their data was not found: breast_w, diabetes, german, sonar."
     assert capsys.readouterr().out.count(left_out) == 1
 
 

@@ -49,7 +49,7 @@ def test_without_bagging_nothing_is_below_it():
 
 def test_the_conclusions_are_printed():
     assert ordering_conclusions(comparisons()).splitlines() == [
-        "On how many of 3 data sets a cell is the best (all that are tied), and below bagging:",
+        "Number of data sets, of 3, where a cell is the best (ties included) and below bagging:",
         "method        config     best  published  below  published",
         "bagging       keep=100%     1          0      -          -",
         "reduce_error  keep=10%      1          1      1          2",

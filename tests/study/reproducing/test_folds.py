@@ -83,9 +83,9 @@ def test_letter_case_tells_classes_apart(letters):
 @pytest.mark.parametrize(
     ("positive", "n_folds", "message"),
     [
-        (("b", "c"), 10, r"letters\.csv has no examples of the classes b\."),
-        (("c",), 16, r"has 15 examples of one class; the 16 folds of letters need one each"),
-        (("a", "A", "c"), 5, r"has 0 examples of one class"),
+        (("b", "c"), 10, r"letters\.csv has no samples of the classes b\."),
+        (("c",), 16, r"has 15 samples of one class; the 16 folds of letters need one each"),
+        (("a", "A", "c"), 5, r"has 0 samples of one class"),
     ],
 )
 def test_a_file_of_other_classes_is_refused(letters, positive, n_folds, message):

@@ -116,7 +116,7 @@ def test_real_rows_keep_their_class(tmp_path):
 
 def test_a_file_that_is_too_small_is_refused(tmp_path):
     write_data(tmp_path, [20, 20])
-    with pytest.raises(ValueError, match="has 40 examples; the splits of a need 41"):
+    with pytest.raises(ValueError, match="has 40 samples; the splits of a need 41"):
         Partitions("a", Sizes(30, 11), folder=tmp_path).load()
 
 

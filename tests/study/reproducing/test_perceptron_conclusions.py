@@ -54,7 +54,7 @@ def selection(n_repetitions: int = 2) -> Reproduction:
 def test_differences_are_averaged_over_the_data_sets():
     """g of pp is 75, 95 and 60; 68.1, 90.4 and 69.9 are published."""
     assert mean_differences(selection()).splitlines() == [
-        "Mean absolute difference from the published over 3 of 7 data sets, in points:",
+        "Mean absolute difference from the published figures on 3 of 7 data sets, in points:",
         "method     g",
         f"pp      {(6.9 + 4.6 + 9.9) / 3:.2f}",
         f"pptss   {(2.2 + 1.6) / 2:.2f}",
@@ -77,7 +77,7 @@ def test_what_selection_gains_is_shown_from_the_most_unbalanced_on():
     """Gains of 20 and 20 on thyroid, of 0 and -10 on glass; diabetes was not run with both."""
     table = selection_conclusions(selection()).split("\n\n")[1]
     assert table.splitlines() == [
-        "What pptss gains in g over pp (± standard error), and the training examples it selects:",
+        "Gain in g of pptss over pp (± standard error), and the training samples it selects:",
         "dataset  positive    pp  pptss           gain         published  selected",
         "thyroid      7.4%  75.0   95.0  +20.00 ± 0.00  clear      +29.1  1.0% (18 of 1800)",
         "glass       13.6%  95.0   90.0   -5.00 ± 5.00              +1.2  50.0% (900 of 1800)",

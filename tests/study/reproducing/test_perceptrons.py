@@ -131,7 +131,7 @@ def test_slow_methods_are_run_when_they_are_named(folder, fits):
     assert {fit.split()[-1] for fit in fits} == {"pp", "pptss_keep_wb", "pptss"}
     assert [str(cell) for cell in found.not_run] == ["glass mlp g"]
     assert (
-        "Not run: 1 cells of mlp. They are slow and run only when methods (--methods) names them."
+        "Not run: 1 cells of mlp. They are slow: name them in methods (--methods) to run them."
     ) in str(found)
     named = glass("cantador-6.3.1", folder, methods=["mlp"], n_splits=1)
     assert [str(comparison.published) for comparison in named.comparisons] == ["glass mlp g"]
@@ -155,7 +155,7 @@ def test_a_quick_run_goes_without_the_data_that_is_not_there(folder, fits):
     assert {fit.split()[0] for fit in fits} == {"glass"}
     assert len(fits) == 2 * 10 * 3
     assert {cell.dataset for cell in found.cells} == {"glass"}
-    assert "Left out, as their data is not there: ionosphere." in str(found)
+    assert "Skipped, because their data was not found: ionosphere." in str(found)
     with pytest.raises(FileNotFoundError, match=r"no ionosphere\.csv in the folder"):
         reproduce("cantador-6.3.1", datasets=["ionosphere"], quick=True, data=folder)
     with pytest.raises(FileNotFoundError, match=r"no ionosphere\.csv in the folder"):
@@ -165,7 +165,9 @@ def test_a_quick_run_goes_without_the_data_that_is_not_there(folder, fits):
 def test_a_quick_run_without_any_data_says_so(tmp_path, monkeypatch):
     monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
     for data in (None, tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(NothingToRunError, match=r"none of .* ionosphere, glass is .*--data"):
+        with pytest.raises(
+            NothingToRunError, match=r"none of .* ionosphere, glass was found.*--data"
+        ):
             reproduce("cantador-6.4.3", quick=True, data=data)
 
 

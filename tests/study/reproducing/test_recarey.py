@@ -198,7 +198,7 @@ def test_a_changed_file_is_noticed(tmp_path):
     options = {"methods": ["linear_regression"], "data": tmp_path, "store": tmp_path / "fits.db"}
     reproduce("p3", **options)
     cars().assign(tax=1).to_csv(tmp_path / "used_cars_vw.csv.gz", index=False)
-    with pytest.raises(UserError, match="its file has changed since"):
+    with pytest.raises(UserError, match="has changed since the results"):
         reproduce("p3", n_splits=2, **options)
 
 
@@ -206,8 +206,8 @@ def test_the_command_knows_the_short_names(folder, tmp_path, capsys):
     options = ["--quick", "--methods", "cart", "--data", str(folder), "--out", str(tmp_path)]
     assert main(["reproduce", "p2", *options]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("Quick: 1000 training examples, small grids")
-    assert "5000 of the 70000 images are used" in printed
+    assert printed.startswith("Quick: 1,000 training samples, small grids")
+    assert "5,000 of the 70,000 images are used" in printed
     assert "In doubt: mnist cart avg=macro accuracy is printed as 77.0" in printed
     assert main(["reproduce", "list", "--json"]) == 0
     tables = json.loads(capsys.readouterr().out)["tables"]

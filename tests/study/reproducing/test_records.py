@@ -67,7 +67,9 @@ def test_a_row_gives_the_records_of_all_its_cells():
     ],
 )
 def test_a_foreign_row_is_refused(configuration, result):
-    with pytest.raises(UserError, match="row 'a key' of the store is not one that a reproduction"):
+    with pytest.raises(
+        UserError, match="row 'a key' of the store was not written by a reproduction"
+    ):
         list(records_of(RunRow("a key", configuration, 0, result, 1.0)))
 
 

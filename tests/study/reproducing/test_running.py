@@ -176,7 +176,7 @@ def test_results_of_another_file_are_not_mixed_in(tmp_path):
     first = reproduce("martinez-3.2", n_splits=1, **options)
     write_sonar(tmp_path, seed=1)
     assert reproduce("martinez-3.2", n_splits=1, **options) == first  # nothing is read
-    with pytest.raises(UserError, match="the data of sonar is not what the results"):
+    with pytest.raises(UserError, match="the data of sonar has changed since the results"):
         reproduce("martinez-3.2", n_splits=2, **options)
     other = reproduce("martinez-3.2", n_splits=1, datasets=["sonar"], data=tmp_path)
     assert without_time(other) != without_time(first)

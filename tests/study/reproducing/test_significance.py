@@ -47,7 +47,7 @@ def test_a_verdict_agrees_with_the_published_one_or_not():
     better = trees("german", CART, [error - 2 - 0.01 * error for error in CART])
     (test,) = better.significance
     assert (test.verdict(test.p_value), test.agrees) == ("better", False)
-    assert "0 of 1 verdicts are the published ones." in str(better)
+    assert "0 of 1 verdicts match the published ones." in str(better)
     (worse,) = trees("german", [error - 2 - 0.01 * error for error in CART], CART).significance
     assert worse.verdict(worse.p_value) == "worse"
 
@@ -66,7 +66,7 @@ def test_where_no_p_values_are_printed_verdicts_are_counted():
     assert tests["bagging", "igp_committees", "T=99"].published_p_value is None
     assert tests["bagging", "igp_committees", "T=99"].agrees is None
     text = significance_text(found.significance)
-    assert text.count("On how many of 1 data sets:") == 2
+    assert text.count("Number of data sets, of 1:") == 2
     lines = [line.split() for line in text.splitlines() if line.startswith("igp_committees")]
     assert all(sum(map(int, line[2:5])) == 1 for line in lines)
     assert len(found.to_dict()["significance"]) == 17

@@ -39,7 +39,7 @@ def test_training_times_are_multiples_of_the_fastest():
     assert len(ours) == 2
     text = str(found)
     assert "Ratios of seconds agree within a factor of two.\n1 of 2 cells agree." in text
-    assert "bagging       101   0.7000        538         769" in text
+    assert "bagging       101   0.7000        538           769" in text
     assert "Not run: 2 cells of boosting, igp_committees." in text
 
 

@@ -76,7 +76,9 @@ def test_the_table_rests_on_the_fits_of_another(tmp_path):
     )  # fmt: skip
     assert found.records == errors.records
     text = str(found)
-    assert text.startswith("Wins/draws/losses on 1 data sets, and on how many another side wins")
+    assert text.startswith(
+        "Wins/draws/losses on 1 data sets, and on how many the winner is not the"
+    )
     assert "c45     bagging  0/0/1      0/0/1        0  agrees" in text
     assert text.endswith("1 of 1 records agree.")
     (line,) = found.to_dict()["cells"]

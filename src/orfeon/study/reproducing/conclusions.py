@@ -117,7 +117,7 @@ def ordering_conclusions(comparisons: Sequence[Comparison]) -> str:
     >>> config = {"keep": "20%"}
     >>> cell = PublishedCell("martinez-5.8", "wine", "orientation", config, 5.0, None, 100)
     >>> print(ordering_conclusions([Comparison(cell, 4.9, 1.0, 100)]))
-    On how many of 1 data sets a cell is the best (all that are tied), and below bagging:
+    Number of data sets, of 1, where a cell is the best (ties included) and below bagging:
     method       config    best  published  below  published
     orientation  keep=20%     1          1      -          -
     """
@@ -128,6 +128,6 @@ def ordering_conclusions(comparisons: Sequence[Comparison]) -> str:
         for standing in ordering_standings(comparisons)
     ]
     return (
-        f"On how many of {n_datasets} data sets a cell is the best (all that are tied), and below "
+        f"Number of data sets, of {n_datasets}, where a cell is the best (ties included) and below "
         f"bagging:\n{aligned([header, *lines], to_the_right={2, 3, 4, 5})}"
     )

@@ -126,12 +126,12 @@ class Folds:
         X, y = read_data(path)
         absent = sorted(set(self.positive) - set(y.tolist()))
         if absent:
-            raise ValueError(f"{path} has no examples of the classes {', '.join(absent)}.")
+            raise ValueError(f"{path} has no samples of the classes {', '.join(absent)}.")
         is_positive = np.isin(y, self.positive)
         n_least = min(int(is_positive.sum()), int((~is_positive).sum()))
         if n_least < self.n_folds:
             raise ValueError(
-                f"{path} has {n_least} examples of one class; the {self.n_folds} folds of "
+                f"{path} has {n_least} samples of one class; the {self.n_folds} folds of "
                 f"{self.name} need one each."
             )
         self._data = DataSet(X, np.where(is_positive, POSITIVE, NEGATIVE))

@@ -201,7 +201,7 @@ class Partitions:
         data = read_data(path)
         if len(data.y) < sum(self.sizes):
             raise ValueError(
-                f"{path} has {len(data.y)} examples; the splits of {self.name} need "
+                f"{path} has {len(data.y)} samples; the splits of {self.name} need "
                 f"{sum(self.sizes)}."
             )
         self._data = data

@@ -50,7 +50,7 @@ def mean_differences(found: Reproduction) -> str:
     ...     for k in range(10)
     ... ]
     >>> print(mean_differences(Reproduction((cell,), tuple(records))))
-    Mean absolute difference from the published over 1 of 7 data sets, in points:
+    Mean absolute difference from the published figures on 1 of 7 data sets, in points:
     method     g
     pp      0.56
     """
@@ -68,8 +68,8 @@ def mean_differences(found: Reproduction) -> str:
     n_datasets = len({comparison.published.dataset for comparison in comparisons})
     n_all = len({cell.dataset for cell in published_cells(comparisons[0].published.table)})
     return (
-        f"Mean absolute difference from the published over {n_datasets} of {n_all} data sets, in "
-        f"points:\n{aligned(lines, to_the_right=range(1, len(lines[0])))}"
+        f"Mean absolute difference from the published figures on {n_datasets} of {n_all} data "
+        f"sets, in points:\n{aligned(lines, to_the_right=range(1, len(lines[0])))}"
     )
 
 
@@ -101,7 +101,7 @@ def selection_conclusions(found: Reproduction) -> str:
     >>> print(selection_conclusions(Reproduction(tuple(cells), tuple(records))))
     Mean absolute difference ...
     <BLANKLINE>
-    What pptss gains in g over pp (± standard error), and the training examples it selects:
+    Gain in g of pptss over pp (± standard error), and the training samples it selects:
     dataset  positive    pp  pptss           gain         published  selected
     thyroid      7.4%  68.9   94.5  +25.58 ± 0.00  clear      +29.1  1.0% (9 of 900)
     """
@@ -115,7 +115,7 @@ def selection_conclusions(found: Reproduction) -> str:
     if lines:
         header = ["dataset", "positive", "pp", "pptss", "gain", "", "published", "selected"]
         parts.append(
-            "What pptss gains in g over pp (± standard error), and the training examples it "
+            "Gain in g of pptss over pp (± standard error), and the training samples it "
             f"selects:\n{aligned([header, *lines], to_the_right={1, 2, 3, 4, 6})}"
         )
     return "\n\n".join(parts)

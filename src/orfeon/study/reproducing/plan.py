@@ -102,7 +102,7 @@ def _available(
     there = [name for name in wanted if design.problem(source, name, data).is_available()]
     if not there:
         raise NothingToRunError(
-            f"Nothing to run: none of the data sets {', '.join(wanted)} is there. {HOW_TO_NAME_IT}"
+            f"Nothing to run: none of the data sets {', '.join(wanted)} was found. {HOW_TO_NAME_IT}"
         )
     return there, tuple(name for name in wanted if name not in there)
 

@@ -243,7 +243,7 @@ PROTOCOLS = {
         ),
         Protocol(
             "j48", WholeFiles(), WHOLE_TREES, rule=equal, quick_datasets=("labor", "wine"),
-            title="sizes and training errors of C4.5 trees on whole files",
+            title="sizes and training errors of C4.5 trees on full data sets",
         ),
         Protocol(
             "martinez-3.2", _PLAIN_SPLITS, _SINGLE_TREES, tested=Tested(("cart",)),
@@ -256,7 +256,7 @@ PROTOCOLS = {
         Protocol(
             "martinez-3.7", _PLAIN_SPLITS, timed_training(_TRAINED), is_timed=True,
             compare=compare_training, conclude=seconds_beside,
-            title="seconds to train IGP ensembles, as ratios",
+            title="training times of IGP ensembles, as ratios",
         ),
         Protocol(
             "martinez-4.2", _STRATIFIED_SPLITS, _LABEL_ENSEMBLES,
@@ -269,7 +269,7 @@ PROTOCOLS = {
         ),
         Protocol(
             "martinez-5.4", _STRATIFIED_SPLITS, (ORDERED_POOLS,), _ORDERED_SEEDS,
-            title="least test errors of ordered bagging, pools of 11 to 1000",
+            title="lowest test errors of ordered bagging, pools of 11 to 1,000",
         ),
         Protocol(
             "martinez-5.7", _STRATIFIED_SPLITS, (ORDERED_BAGGING,), _ORDERED_SEEDS,
@@ -283,7 +283,7 @@ PROTOCOLS = {
         Protocol(
             "martinez-5.10", _STRATIFIED_SPLITS, (TIMED_ORDERING,), is_timed=True,
             compare=compare_ordering, conclude=seconds_beside,
-            title="seconds to order members, as ratios and growth",
+            title="times to order members, as ratios and growth",
         ),
         *RECAREY,
     )

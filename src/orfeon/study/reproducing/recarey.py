@@ -72,7 +72,7 @@ def _study(table: str, alias: str, title: str, models: Sequence[Model]) -> Proto
         quick_runs=tuple(
             _run(table, model.quick(), _QUICK_LIMITS, " quick") for model in models
         ),
-        quick_note="1000 training examples, small grids, ensembles of at most 20 members",
+        quick_note="1,000 training samples, small grids, ensembles of at most 20 members",
     )  # fmt: skip
 
 
@@ -80,5 +80,5 @@ def _study(table: str, alias: str, title: str, models: Sequence[Model]) -> Proto
 RECAREY = (
     _study("recarey-3.3", "p1", "scores of models and ensembles on Adult", ADULT),
     _study("recarey-3.4", "p2", "scores of models and ensembles on binary digits", DIGITS),
-    _study("recarey-3.5", "p3", "errors of models and ensembles on prices of cars", CARS),
+    _study("recarey-3.5", "p3", "errors of models and ensembles on car prices", CARS),
 )

@@ -25,17 +25,17 @@ _MAIN = {
 #: How our runs differ from the published ones.
 _DIFFERENCES = {
     "recarey-3.3": (
-        "The published 42256 rows could not be made from the file of 48842: ours are 42238. "
-        "Published grids are not known; ours are small, the search sees 6000 training examples, "
-        "the folds 10000, and svc is trained on 6000."
+        "The published 42,256 rows could not be derived from the file of 48,842: ours are 42,238. "
+        "The published grids are unknown; ours are small, the search uses 6,000 training samples, "
+        "the folds 10,000, and svc is trained on 6,000."
     ),
     "recarey-3.4": (
-        "5000 of the 70000 images are used; how many the study has is not known. Published grids "
-        "are not known either; ours are small."
+        "5,000 of the 70,000 images are used; how many the study used is unknown. The published "
+        "grids are unknown, too; ours are small."
     ),
     "recarey-3.5": (
-        "Published grids are not known; ours are small, the search sees 6000 training examples, "
-        "the folds 10000."
+        "The published grids are unknown; ours are small, the search uses 6,000 training samples, "
+        "the folds 10,000."
     ),
 }
 _FOLDS = tuple(f"fold_{number}" for number in range(1, 6))
@@ -64,7 +64,7 @@ def recarey_conclusions(found: Reproduction) -> str:
 
 
 def _methods(found: Reproduction) -> str:
-    lines = [["method", "5 folds", "least", "most", "chosen"]]
+    lines = [["method", "5 folds", "lowest", "highest", "chosen"]]
     for method, scores in fold_scores(found).items():
         lines.append(
             [method, f"{np.mean(scores):.1f} ± {np.std(scores, ddof=1):.1f}",
@@ -72,7 +72,9 @@ def _methods(found: Reproduction) -> str:
         )  # fmt: skip
     score = "R2" if found.protocol.table == "recarey-3.5" else "Accuracy"
     table = aligned(lines, to_the_right={2, 3})
-    return f"{score} in percent on five folds of the training part, and settings chosen:\n{table}"
+    return (
+        f"{score} in percent on five folds of the training set, and the chosen settings:\n{table}"
+    )
 
 
 def _chosen(found: Reproduction, method: str) -> str:
@@ -111,7 +113,7 @@ def _tests(found: Reproduction) -> str:
         return ""
     scores = {method: [its[split] for split in common] for method, its in values.items()}
     best = max(scores, key=lambda method: float(np.mean(scores[method])))
-    lines = [["method", "points below", "p"]]
+    lines = [["method", "points behind", "p"]]
     for method, its in scores.items():
         if method != best:
             # Four fifths are trained on; the test needs the ratio of the two parts only.
@@ -119,7 +121,7 @@ def _tests(found: Reproduction) -> str:
             below = float(np.mean(scores[best]) - np.mean(its))
             lines.append([method, f"{below:.2f}", f"{test.p_value:.4f}"])
     return (
-        f"{best} has the best {metric} over {len(common)} splits; how far the others are below, "
+        f"{best} has the best {metric} over {len(common)} splits; how far behind the others are, "
         f"with the corrected resampled t-test:\n{aligned(lines, to_the_right={1, 2})}"
     )
 

@@ -104,5 +104,5 @@ def _prices(by_method: Mapping[str, _Figures]) -> Iterator[tuple[Place, str]]:
             text = f"its squared error and the other methods imply about {100 * implied_r2:.0f}"
             yield (method, "", "r2"), text
         for metric in ("mse", "rmse", "mae") if copied else ():
-            text = f"it is that of {copied[0]} to the last digit, and does not go with its R2"
+            text = f"it is that of {copied[0]} to the last digit, and inconsistent with its R2"
             yield (method, "", metric), text

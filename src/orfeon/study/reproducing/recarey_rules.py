@@ -30,7 +30,7 @@ class ShareOfTests(Difference):
         """The rule in words."""
         return (
             f"Figures of {self.what} agree within one point or two standard errors of a share of "
-            f"{self.n_examples} examples."
+            f"{self.n_examples:,} samples."
         )
 
     def tolerance(self, ours: Comparison) -> float:
@@ -62,7 +62,7 @@ class PartOfPublished(Difference):
 
 
 #: A fifth of the 42256 rows, of which 24.6% are of the class of large incomes.
-_ALL_ADULTS = ShareOfTests(8451, "all test examples")
+_ALL_ADULTS = ShareOfTests(8451, "all test samples")
 _LOW_INCOMES = ShareOfTests(6372, "the class <50k")
 _HIGH_INCOMES = ShareOfTests(2079, "the class >50k")
 _IMAGES = ShareOfTests(1000, "all test images")

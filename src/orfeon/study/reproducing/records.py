@@ -129,6 +129,6 @@ def records_of(row: RunRow) -> Iterator[Record]:
             )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(
-            f"the row {row.key!r} of the store is not one that a reproduction has written "
-            f"({error!r}); name another store."
+            f"the row {row.key!r} of the store was not written by a reproduction ({error!r}); "
+            "choose another store."
         ) from error

@@ -264,11 +264,11 @@ class Reproduction:
         if self.not_run:
             methods = sorted({cell.method for cell in self.not_run})
             slow = self.protocol.on_request.intersection(methods)
-            when = " They are slow and run only when methods (--methods) names them."
+            when = " They are slow: name them in methods (--methods) to run them."
             when = when if slow else ""
             notes.append(f"Not run: {len(self.not_run)} cells of {', '.join(methods)}.{when}")
         if self.left_out:
-            notes.append(f"Left out, as their data is not there: {', '.join(self.left_out)}.")
+            notes.append(f"Skipped, because their data was not found: {', '.join(self.left_out)}.")
         notes += [
             f"In doubt: {cell} is printed as {cell.value}, but {cell.doubt}."
             for cell in self.cells

@@ -161,8 +161,8 @@ class _Campaign:
             digest = problem.digest()
             if digest is not None and self.study.note(f"data of {name}", digest) != digest:
                 raise UserError(
-                    f"the data of {name} is not what the results in the store come from: its file "
-                    "has changed since. Name another store, or bring the file back."
+                    f"the data of {name} has changed since the results in the store were computed: "
+                    "choose another store, or restore the file."
                 )
             digests.append((name, digest))
         return tuple(digests)

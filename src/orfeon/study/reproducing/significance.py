@@ -106,7 +106,7 @@ def significance_text(tests: Sequence[Significance]) -> str:
 def _against(rival: str, tests: Sequence[Significance]) -> str:
     title = (
         f"Paired two-tailed t-tests against {rival}, significant at {tests[0].level:g} "
-        "(corrected: for splits that share examples):"
+        "(corrected: for splits that share samples):"
     )
     printed = [test for test in tests if test.published_p_value is not None]
     return f"{title}\n{_p_values(printed) if printed else _counts(tests)}"
@@ -129,7 +129,7 @@ def _p_values(tests: Sequence[Significance]) -> str:
     n_agreeing = sum(bool(test.agrees) for test in tests)
     return (
         f"{aligned(lines, to_the_right={2, 5})}\n"
-        f"{n_agreeing} of {len(tests)} verdicts are the published ones."
+        f"{n_agreeing} of {len(tests)} verdicts match the published ones."
     )
 
 
@@ -145,4 +145,4 @@ def _counts(tests: Sequence[Significance]) -> str:
              "/".join(str(corrected[word]) for word in ("better", "alike", "worse"))]
         )  # fmt: skip
     n_datasets = len({test.dataset for test in tests})
-    return f"On how many of {n_datasets} data sets:\n{aligned(lines, to_the_right={2, 3, 4, 5})}"
+    return f"Number of data sets, of {n_datasets}:\n{aligned(lines, to_the_right={2, 3, 4, 5})}"

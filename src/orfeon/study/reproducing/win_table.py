@@ -143,8 +143,8 @@ def report_records(found: Reproduction) -> Report:
     n_agreeing = sum(pair.agrees for pair in pairs)
     text = "\n\n".join(
         [
-            f"Wins/draws/losses on {n_datasets} data sets, and on how many another side wins than "
-            f"in print:\n{aligned(lines, to_the_right={2, 3, 4})}",
+            f"Wins/draws/losses on {n_datasets} data sets, and on how many the winner is not the "
+            f"published one:\n{aligned(lines, to_the_right={2, 3, 4})}",
             f"{_SENTENCE}\n{n_agreeing} of {len(pairs)} records agree.",
         ]
     )
