@@ -65,23 +65,23 @@ def test_scheme_is_the_oracle(on_failure, algorithm, problem, floor):
         np.testing.assert_allclose(final, [float(w) for w in oracle.weights], rtol=1e-11)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_no_weight_falls_below_the_floor(seed):
+def test_no_weight_falls_below_the_floor():
     """Members that make one or two mistakes of fourteen push the others below 1/20."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 3, 14)
-    votes = np.repeat(y[None], 6, axis=0)
-    for row in votes:
-        row[rng.choice(14, rng.integers(1, 3), replace=False)] += 1
-    votes %= 3
-    floor = Fraction(1, 20)
-    oracle = adaboost_m1(in_turn(votes.tolist()), y.tolist(), 6, floor=floor)
-    run, learner, _ = play(AdaBoostScheme(y, np.ones(14), 3, min_weight=1 / 20), votes)
-    assert_same_rounds(run, learner, oracle)
-    raised = [r.weights.count(min(r.weights)) for r in oracle.rounds[1:]]
-    assert max(raised) > 1
-    # the sum is one again after the raising, so what was raised is a little below the floor
-    assert all(floor / 2 < min(r.weights) < floor for r in oracle.rounds[1:])
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 3, 14)
+        votes = np.repeat(y[None], 6, axis=0)
+        for row in votes:
+            row[rng.choice(14, rng.integers(1, 3), replace=False)] += 1
+        votes %= 3
+        floor = Fraction(1, 20)
+        oracle = adaboost_m1(in_turn(votes.tolist()), y.tolist(), 6, floor=floor)
+        run, learner, _ = play(AdaBoostScheme(y, np.ones(14), 3, min_weight=1 / 20), votes)
+        assert_same_rounds(run, learner, oracle)
+        raised = [r.weights.count(min(r.weights)) for r in oracle.rounds[1:]]
+        assert max(raised) > 1
+        # the sum is one again after the raising, so what was raised is a little below the floor
+        assert all(floor / 2 < min(r.weights) < floor for r in oracle.rounds[1:])
 
 
 def test_a_member_without_error_has_the_last_word_where_the_run_stops():
@@ -187,27 +187,29 @@ def test_estimator_with_scripted_members_is_the_oracle(on_failure, algorithm, pr
         np.testing.assert_allclose(model.decision_function(X), np.sum(F, axis=0), atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_each_stump_is_a_best_one_under_the_exact_weights(seed):
+def test_each_stump_is_a_best_one_under_the_exact_weights():
     """The whole of it on small tables: the stumps, and all that follows from their votes."""
-    rng = np.random.default_rng(seed)
-    n, n_classes = int(rng.integers(8, 20)), int(rng.integers(2, 4))
-    X = rng.integers(0, 8, size=(n, 2)).astype(float)
-    y = rng.integers(0, n_classes, size=n)
-    y[:n_classes] = range(n_classes)
-    algorithm = "m1" if n_classes == 2 else "samme"
-    model = AdaBoostClassifier(n_estimators=6, algorithm=algorithm, random_state=seed)
-    fit_quietly(model, X, y)
-    said = model.votes(X).tolist()
-    oracle = adaboost_m1(
-        in_turn(said), y.tolist(), len(said), n_classes=n_classes, samme=algorithm == "samme",
-        floor=Fraction(0),
-    )  # fmt: skip
-    assert len(oracle.members) == len(said)
-    np.testing.assert_allclose(model.errors_, [float(m.error) for m in oracle.members], rtol=1e-11)
-    rows = X.astype(int).tolist()
-    for member, votes in zip(oracle.members, said, strict=True):
-        cuts = all_cuts(rows, member.weights, y.tolist())
-        least = min(impurity for _, impurity, _ in cuts)
-        best = [cut(rows) for _, impurity, cut in cuts if impurity == least]
-        assert votes in best
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n, n_classes = int(rng.integers(8, 20)), int(rng.integers(2, 4))
+        X = rng.integers(0, 8, size=(n, 2)).astype(float)
+        y = rng.integers(0, n_classes, size=n)
+        y[:n_classes] = range(n_classes)
+        algorithm = "m1" if n_classes == 2 else "samme"
+        model = AdaBoostClassifier(n_estimators=6, algorithm=algorithm, random_state=seed)
+        fit_quietly(model, X, y)
+        said = model.votes(X).tolist()
+        oracle = adaboost_m1(
+            in_turn(said), y.tolist(), len(said), n_classes=n_classes, samme=algorithm == "samme",
+            floor=Fraction(0),
+        )  # fmt: skip
+        assert len(oracle.members) == len(said)
+        np.testing.assert_allclose(
+            model.errors_, [float(m.error) for m in oracle.members], rtol=1e-11
+        )
+        rows = X.astype(int).tolist()
+        for member, votes in zip(oracle.members, said, strict=True):
+            cuts = all_cuts(rows, member.weights, y.tolist())
+            least = min(impurity for _, impurity, _ in cuts)
+            best = [cut(rows) for _, impurity, cut in cuts if impurity == least]
+            assert votes in best

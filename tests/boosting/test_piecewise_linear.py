@@ -43,21 +43,21 @@ def random_run(seed, n_rows=25, n_rounds=12, n_cells=2000):
     return targets, rounds, rng.uniform(0.05, 1, n_rounds), rng.integers(1, 5, n_rows) / 2
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_masses_equal_numerical_integration(seed):
-    targets, rounds, betas, sample_weights = random_run(seed)
-    weights = PiecewiseLinearWeights(targets, sample_weights)
-    for t, (said, beta) in enumerate(zip(rounds, betas, strict=True)):
-        y, cells = by_grid(targets, rounds[:t], betas[:t], sample_weights)
-        between = (np.minimum(targets, said) <= y) & (y <= np.maximum(targets, said))
-        whole = weights.mass()
-        expected = shares(cells.sum(axis=0), cells)
-        np.testing.assert_allclose(shares(whole, whole), expected, rtol=1e-9, atol=0)
-        np.testing.assert_allclose(
-            shares(weights.mass_between(said), whole),
-            shares((cells * between).sum(axis=0), cells), rtol=1e-9, atol=1e-15,
-        )  # fmt: skip
-        weights.scale_outside(said, np.log(beta))
+def test_masses_equal_numerical_integration():
+    for seed in range(8):
+        targets, rounds, betas, sample_weights = random_run(seed)
+        weights = PiecewiseLinearWeights(targets, sample_weights)
+        for t, (said, beta) in enumerate(zip(rounds, betas, strict=True)):
+            y, cells = by_grid(targets, rounds[:t], betas[:t], sample_weights)
+            between = (np.minimum(targets, said) <= y) & (y <= np.maximum(targets, said))
+            whole = weights.mass()
+            expected = shares(cells.sum(axis=0), cells)
+            np.testing.assert_allclose(shares(whole, whole), expected, rtol=1e-9, atol=0)
+            np.testing.assert_allclose(
+                shares(weights.mass_between(said), whole),
+                shares((cells * between).sum(axis=0), cells), rtol=1e-9, atol=1e-15,
+            )  # fmt: skip
+            weights.scale_outside(said, np.log(beta))
 
 
 def test_the_density_is_what_the_definition_says_and_integrates_to_the_mass():

@@ -190,27 +190,27 @@ def test_walks_are_sums_of_vectors_seen_from_two_directions(case):
             assert seen[2] == pytest.approx(third, abs=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_third_direction_is_that_in_which_the_rest_differs_most(seed):
-    rng = np.random.default_rng(seed)
-    votes, y = rng.integers(0, 2, (6, 15)), np.zeros(15, int)
-    found = ensemble_walk(votes, y=y, orders=None)
-    c = [oracle.correctness(row, y.tolist()) for row in votes.tolist()]
-    ensemble, ones = oracle.mean_vector(c), [1] * 15
-    lacking = oracle.reference(ensemble, ones)
-    rest = []
-    for row in c:
-        left = np.array(row, dtype=float)
-        for axis in (ensemble, lacking):
-            unit = np.array(axis, dtype=float) / math.sqrt(oracle.dot(axis, axis, ones))
-            left = left - (left @ unit) * unit
-        rest.append(left)
-    greatest = np.linalg.eigvalsh(np.array(rest) @ np.array(rest).T)[-1]
-    assert (found.steps[:, 2] ** 2).sum() == pytest.approx(greatest, rel=1e-9)
-    for _ in range(20):
-        other = rng.normal(size=6) @ np.array(rest)
-        shares = [float(left @ other) for left in rest]
-        assert sum(s * s for s in shares) / (other @ other) <= greatest * (1 + 1e-12)
+def test_third_direction_is_that_in_which_the_rest_differs_most():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        votes, y = rng.integers(0, 2, (6, 15)), np.zeros(15, int)
+        found = ensemble_walk(votes, y=y, orders=None)
+        c = [oracle.correctness(row, y.tolist()) for row in votes.tolist()]
+        ensemble, ones = oracle.mean_vector(c), [1] * 15
+        lacking = oracle.reference(ensemble, ones)
+        rest = []
+        for row in c:
+            left = np.array(row, dtype=float)
+            for axis in (ensemble, lacking):
+                unit = np.array(axis, dtype=float) / math.sqrt(oracle.dot(axis, axis, ones))
+                left = left - (left @ unit) * unit
+            rest.append(left)
+        greatest = np.linalg.eigvalsh(np.array(rest) @ np.array(rest).T)[-1]
+        assert (found.steps[:, 2] ** 2).sum() == pytest.approx(greatest, rel=1e-9)
+        for _ in range(20):
+            other = rng.normal(size=6) @ np.array(rest)
+            shares = [float(left @ other) for left in rest]
+            assert sum(s * s for s in shares) / (other @ other) <= greatest * (1 + 1e-12)
 
 
 # -- coincidence -----------------------------------------------------------------------------------
@@ -227,38 +227,43 @@ def search_of(seed, sizes="all"):
 
 
 @pytest.mark.parametrize("sizes", ["all", "odd"])
-@pytest.mark.parametrize("seed", range(8))
-def test_coincidence_of_members_by_sets(seed, sizes):
-    search, votes, _, rng = search_of(seed, sizes)
-    orders = [rng.permutation(len(votes)).tolist() for _ in range(3)]
-    subsets = [subset.tolist() for subset in search.subsets]
-    single = [oracle.coincidence(subsets, one) for one in orders]
-    for expected, one in zip(single, orders, strict=True):
-        found = member_coincidence(search, one)
-        assert found.values.tolist() == expected
-        assert found.columns.tolist() == list(range(1, len(votes) + 1))
-        shares = [oracle.in_common(subset, one[: len(subset)]) / len(subset) for subset in subsets]
-        assert found.found.tolist() == pytest.approx(shares, abs=1e-15)
-    together = member_coincidence([search] * 3, orders)
-    means = [
-        [sum(m[i][j] for m in single) / 3 for j in range(len(votes))] for i in range(len(subsets))
-    ]
-    np.testing.assert_allclose(together.values, means, rtol=0, atol=1e-15)
+def test_coincidence_of_members_by_sets(sizes):
+    for seed in range(8):
+        search, votes, _, rng = search_of(seed, sizes)
+        orders = [rng.permutation(len(votes)).tolist() for _ in range(3)]
+        subsets = [subset.tolist() for subset in search.subsets]
+        single = [oracle.coincidence(subsets, one) for one in orders]
+        for expected, one in zip(single, orders, strict=True):
+            found = member_coincidence(search, one)
+            assert found.values.tolist() == expected
+            assert found.columns.tolist() == list(range(1, len(votes) + 1))
+            shares = [
+                oracle.in_common(subset, one[: len(subset)]) / len(subset) for subset in subsets
+            ]
+            assert found.found.tolist() == pytest.approx(shares, abs=1e-15)
+        together = member_coincidence([search] * 3, orders)
+        means = [
+            [sum(m[i][j] for m in single) / 3 for j in range(len(votes))]
+            for i in range(len(subsets))
+        ]
+        np.testing.assert_allclose(together.values, means, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("sizes", ["all", "odd"])
-@pytest.mark.parametrize("seed", range(8))
-def test_coincidence_of_subsets_by_sets(seed, sizes):
-    search, votes, y, _ = search_of(seed, sizes)
-    best = [subset.tolist() for subset in search.subsets]
-    greedy = order(votes, y=y, rule="reduce_error")
-    prefixes = [greedy.order[:size].tolist() for size in range(1, len(votes) + 1)]
-    for found, rows, columns in (
-        (subset_coincidence(search), best, best),
-        (subset_coincidence(search, greedy), best, prefixes),
-        (subset_coincidence(greedy, search), prefixes, best),
-    ):
-        expected = [[oracle.in_common(a, b) / min(len(a), len(b)) for b in columns] for a in rows]
-        assert found.values.tolist() == expected
-        assert found.sizes.tolist() == [len(a) for a in rows]
-        assert found.columns.tolist() == [len(b) for b in columns]
+def test_coincidence_of_subsets_by_sets(sizes):
+    for seed in range(8):
+        search, votes, y, _ = search_of(seed, sizes)
+        best = [subset.tolist() for subset in search.subsets]
+        greedy = order(votes, y=y, rule="reduce_error")
+        prefixes = [greedy.order[:size].tolist() for size in range(1, len(votes) + 1)]
+        for found, rows, columns in (
+            (subset_coincidence(search), best, best),
+            (subset_coincidence(search, greedy), best, prefixes),
+            (subset_coincidence(greedy, search), prefixes, best),
+        ):
+            expected = [
+                [oracle.in_common(a, b) / min(len(a), len(b)) for b in columns] for a in rows
+            ]
+            assert found.values.tolist() == expected
+            assert found.sizes.tolist() == [len(a) for a in rows]
+            assert found.columns.tolist() == [len(b) for b in columns]

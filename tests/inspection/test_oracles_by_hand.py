@@ -77,35 +77,37 @@ def test_pattern_of_failure_by_hand():
     assert diversity.coincident_failure(*FAILURE) == F(1, 2)
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_identities_between_the_measures_hold_in_fractions(seed):
-    right, weights = random_case(seed)
-    n_members, p = len(right), accuracy(right, weights)
-    apart = diversity.mean_of_pairs(diversity.disagreement, right, weights)
-    variance = diversity.kohavi_wolpert_variance(right, weights)
-    assert variance == F(n_members - 1, 2 * n_members) * apart
-    kappa = diversity.interrater_kappa(right, weights)
-    assert kappa == 1 - F(n_members, n_members - 1) * variance / (p * (1 - p))
-    assert kappa == 1 - apart / (2 * p * (1 - p))
-    assert diversity.difficulty(right, weights) == p * (1 - p) - variance
-    faults = diversity.mean_of_pairs(diversity.double_fault, right, weights)
-    assert diversity.generalized_diversity(right, weights) == 1 - faults / (1 - p)
+def test_identities_between_the_measures_hold_in_fractions():
+    for seed in range(30):
+        right, weights = random_case(seed)
+        n_members, p = len(right), accuracy(right, weights)
+        apart = diversity.mean_of_pairs(diversity.disagreement, right, weights)
+        variance = diversity.kohavi_wolpert_variance(right, weights)
+        assert variance == F(n_members - 1, 2 * n_members) * apart
+        kappa = diversity.interrater_kappa(right, weights)
+        assert kappa == 1 - F(n_members, n_members - 1) * variance / (p * (1 - p))
+        assert kappa == 1 - apart / (2 * p * (1 - p))
+        assert diversity.difficulty(right, weights) == p * (1 - p) - variance
+        faults = diversity.mean_of_pairs(diversity.double_fault, right, weights)
+        assert diversity.generalized_diversity(right, weights) == 1 - faults / (1 - p)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_weights_are_copies(seed):
-    right, _ = random_case(seed)
-    counts = np.random.default_rng(seed).integers(0, 4, len(right[0])).tolist()
-    counts[0] = counts[1] = 1
-    copied = [[ok for ok, n in zip(row, counts, strict=True) for _ in range(n)] for row in right]
-    ones = [1] * len(copied[0])
-    for name in ("kohavi_wolpert_variance", "interrater_kappa", "entropy", "difficulty",
-                 "generalized_diversity", "coincident_failure"):  # fmt: skip
-        measure = getattr(diversity, name)
-        assert measure(right, counts) == measure(copied, ones)
-    for name in ("q_statistic", "disagreement", "double_fault"):
-        measure = getattr(diversity, name)
-        assert measure(right[0], right[1], counts) == measure(copied[0], copied[1], ones)
+def test_weights_are_copies():
+    for seed in range(5):
+        right, _ = random_case(seed)
+        counts = np.random.default_rng(seed).integers(0, 4, len(right[0])).tolist()
+        counts[0] = counts[1] = 1
+        copied = [
+            [ok for ok, n in zip(row, counts, strict=True) for _ in range(n)] for row in right
+        ]
+        ones = [1] * len(copied[0])
+        for name in ("kohavi_wolpert_variance", "interrater_kappa", "entropy", "difficulty",
+                     "generalized_diversity", "coincident_failure"):  # fmt: skip
+            measure = getattr(diversity, name)
+            assert measure(right, counts) == measure(copied, ones)
+        for name in ("q_statistic", "disagreement", "double_fault"):
+            measure = getattr(diversity, name)
+            assert measure(right[0], right[1], counts) == measure(copied[0], copied[1], ones)
 
 
 def test_extremes_of_coincident_failures():
@@ -241,16 +243,16 @@ def test_boundary_error_is_that_of_a_normal_estimate():
     assert bv.boundary_error(0.5, 0.04, 0.7) == 0.5
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_squared_error_is_bias_plus_variance_plus_noise(seed):
-    rng = np.random.default_rng(seed)
-    predictions = [F(int(n), 4) for n in rng.integers(-20, 20, 6)]
-    labels = [F(int(n), 3) for n in rng.integers(-20, 20, 4)]
-    parts = bv.regression(predictions, sum(labels) / 4, labels)
-    assert parts["bias"] + parts["variance"] + parts["noise"] == parts["error"]
-    alone = bv.regression(predictions, labels[0], labels[:1])
-    assert alone["noise"] == 0
-    assert alone["bias"] + alone["variance"] == alone["error"]
+def test_squared_error_is_bias_plus_variance_plus_noise():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        predictions = [F(int(n), 4) for n in rng.integers(-20, 20, 6)]
+        labels = [F(int(n), 3) for n in rng.integers(-20, 20, 4)]
+        parts = bv.regression(predictions, sum(labels) / 4, labels)
+        assert parts["bias"] + parts["variance"] + parts["noise"] == parts["error"]
+        alone = bv.regression(predictions, labels[0], labels[:1])
+        assert alone["noise"] == 0
+        assert alone["bias"] + alone["variance"] == alone["error"]
 
 
 # -- maps, walks and coincidences ------------------------------------------------------------------

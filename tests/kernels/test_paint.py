@@ -68,26 +68,26 @@ def routed(forest, x, y):
     return counts.T.reshape(forest.n_classes, len(y), len(x))
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_thresholds_at_the_coordinates_themselves_and_beside_them(seed):
-    rng = np.random.default_rng(seed)
-    grid = [np.sort(rng.normal(size=rng.integers(1, 9))) for _ in range(2)]
-    # On a point, the next float on either side, its value in single precision, and beyond all.
-    cuts = [
-        np.concatenate([
-            at, np.nextafter(at, -np.inf), np.nextafter(at, np.inf), at.astype(np.float32),
-            [at[0] - 1, at[-1] + 1, -np.inf, np.finfo(np.float64).max],
-        ]) for at in grid
-    ]  # fmt: skip
-    n_classes = int(rng.integers(1, 5))
-    trees = [random_tree(rng, cuts, n_classes, int(rng.integers(0, 12))) for _ in range(5)]
-    forest = forest_of(trees, n_classes)
-    found = painted(forest, *grid)
-    assert (found == routed(forest, *grid)).all()
-    walked = [nested(forest, t) for t in range(len(forest))]
-    said = np.array(vote_map(walked, *grid))  # (rows, columns, trees), by an obvious walk
-    assert (found == [(said == k).sum(axis=2) for k in range(n_classes)]).all()
-    assert (found.sum(axis=0) == len(forest)).all()
+def test_thresholds_at_the_coordinates_themselves_and_beside_them():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        grid = [np.sort(rng.normal(size=rng.integers(1, 9))) for _ in range(2)]
+        # On a point, the next float on either side, its value in single precision, and beyond all.
+        cuts = [
+            np.concatenate([
+                at, np.nextafter(at, -np.inf), np.nextafter(at, np.inf), at.astype(np.float32),
+                [at[0] - 1, at[-1] + 1, -np.inf, np.finfo(np.float64).max],
+            ]) for at in grid
+        ]  # fmt: skip
+        n_classes = int(rng.integers(1, 5))
+        trees = [random_tree(rng, cuts, n_classes, int(rng.integers(0, 12))) for _ in range(5)]
+        forest = forest_of(trees, n_classes)
+        found = painted(forest, *grid)
+        assert (found == routed(forest, *grid)).all()
+        walked = [nested(forest, t) for t in range(len(forest))]
+        said = np.array(vote_map(walked, *grid))  # (rows, columns, trees), by an obvious walk
+        assert (found == [(said == k).sum(axis=2) for k in range(n_classes)]).all()
+        assert (found.sum(axis=0) == len(forest)).all()
 
 
 @pytest.mark.parametrize("model", [

@@ -29,29 +29,29 @@ def depths_of(children):
     return depths
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_nodes_of_a_level_keep_their_distance_and_order(seed):
-    rng = np.random.default_rng(seed)
-    children = random_tree(rng, 60)
-    widths = rng.uniform(5, 80, len(children)).tolist()
-    x = horizontal_positions(children, widths, GAP)
-    depths = np.array(depths_of(children))
-    for depth in range(depths.max() + 1):
-        row = np.flatnonzero(depths == depth)  # breadth-first numbers run from left to right
-        for left, right in pairwise(row):
-            room = x[right] - x[left] - (widths[left] + widths[right]) / 2
-            assert room >= GAP - 1e-9
-    assert min(c - w / 2 for c, w in zip(x, widths, strict=True)) == pytest.approx(0.0)
+def test_nodes_of_a_level_keep_their_distance_and_order():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        children = random_tree(rng, 60)
+        widths = rng.uniform(5, 80, len(children)).tolist()
+        x = horizontal_positions(children, widths, GAP)
+        depths = np.array(depths_of(children))
+        for depth in range(depths.max() + 1):
+            row = np.flatnonzero(depths == depth)  # breadth-first numbers run from left to right
+            for left, right in pairwise(row):
+                room = x[right] - x[left] - (widths[left] + widths[right]) / 2
+                assert room >= GAP - 1e-9
+        assert min(c - w / 2 for c, w in zip(x, widths, strict=True)) == pytest.approx(0.0)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_parents_stand_over_the_middle_of_their_children(seed):
-    rng = np.random.default_rng(seed)
-    children = random_tree(rng, 60)
-    x = horizontal_positions(children, [10.0] * len(children), GAP)
-    for node, below in enumerate(children):
-        if below:
-            assert x[node] == pytest.approx((x[below[0]] + x[below[-1]]) / 2)
+def test_parents_stand_over_the_middle_of_their_children():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        children = random_tree(rng, 60)
+        x = horizontal_positions(children, [10.0] * len(children), GAP)
+        for node, below in enumerate(children):
+            if below:
+                assert x[node] == pytest.approx((x[below[0]] + x[below[-1]]) / 2)
 
 
 def test_a_mirrored_tree_is_drawn_mirrored():

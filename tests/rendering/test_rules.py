@@ -125,48 +125,48 @@ def test_a_share_of_a_missing_value_is_less_than_the_whole():
 
 
 @pytest.mark.parametrize("n_classes", [0, 3])
-@pytest.mark.parametrize("seed", range(40))
-def test_exactly_one_rule_covers_a_row_and_answers_as_the_tree_does(seed, n_classes):
-    rng = np.random.default_rng([seed, n_classes])
-    forest = random_forest_of_one(rng, n_classes)
-    rows = random_rows(rng, 200, missing=0.2)
-    rules = export_rules(forest, schema=RANDOM_SCHEMA)
-    covered = np.array([rule.covers(rows) for rule in rules])
-    assert (covered.sum(axis=0) == 1).all()
-    chosen = covered.argmax(axis=0)
-    assert (
-        np.array([rule.leaf for rule in rules])[chosen].tolist()
-        == forest.apply(rows)[:, 0].tolist()
-    )
-    answers = np.array([rule.prediction for rule in rules])[chosen]
-    assert answers.tolist() == forest.predict(rows).tolist()
+def test_exactly_one_rule_covers_a_row_and_answers_as_the_tree_does(n_classes):
+    for seed in range(40):
+        rng = np.random.default_rng([seed, n_classes])
+        forest = random_forest_of_one(rng, n_classes)
+        rows = random_rows(rng, 200, missing=0.2)
+        rules = export_rules(forest, schema=RANDOM_SCHEMA)
+        covered = np.array([rule.covers(rows) for rule in rules])
+        assert (covered.sum(axis=0) == 1).all()
+        chosen = covered.argmax(axis=0)
+        assert (
+            np.array([rule.leaf for rule in rules])[chosen].tolist()
+            == forest.apply(rows)[:, 0].tolist()
+        )
+        answers = np.array([rule.prediction for rule in rules])[chosen]
+        assert answers.tolist() == forest.predict(rows).tolist()
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_the_sentences_themselves_say_so(seed):
-    rng = np.random.default_rng([seed, 7])
-    forest = random_forest_of_one(rng, 3)
-    rows = random_rows(rng, 100, missing=0.2)
-    rules = sentences(forest, schema=RANDOM_SCHEMA, show_missing=True)
-    holds = np.array([[holds_for(rule, row) for row in rows] for rule in rules])
-    assert (holds.sum(axis=0) == 1).all()
-    answers = np.array([int(rule.split()[-1]) for rule in rules])[holds.argmax(axis=0)]
-    assert answers.tolist() == forest.predict(rows).tolist()
+def test_the_sentences_themselves_say_so():
+    for seed in range(40):
+        rng = np.random.default_rng([seed, 7])
+        forest = random_forest_of_one(rng, 3)
+        rows = random_rows(rng, 100, missing=0.2)
+        rules = sentences(forest, schema=RANDOM_SCHEMA, show_missing=True)
+        holds = np.array([[holds_for(rule, row) for row in rows] for rule in rules])
+        assert (holds.sum(axis=0) == 1).all()
+        answers = np.array([int(rule.split()[-1]) for rule in rules])[holds.argmax(axis=0)]
+        assert answers.tolist() == forest.predict(rows).tolist()
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_fractional_rows_are_covered_by_every_leaf_they_reach(seed):
-    rng = np.random.default_rng([seed, 11])
-    forest = random_forest_of_one(rng, 3, fractional=True)
-    rows = random_rows(rng, 100, missing=0.2)
-    rules = export_rules(forest, schema=RANDOM_SCHEMA)
-    covered = np.array([rule.covers(rows) for rule in rules])
-    leaves = np.array([rule.leaf for rule in rules])
-    known = ~np.isnan(rows).any(axis=1)
-    assert (covered[:, known].sum(axis=0) == 1).all()
-    assert (covered.sum(axis=0) >= 1).all()
-    reached = (leaves[:, None] == forest.apply(rows)[:, 0]) & covered
-    assert (reached.sum(axis=0) == 1).all()
+def test_fractional_rows_are_covered_by_every_leaf_they_reach():
+    for seed in range(20):
+        rng = np.random.default_rng([seed, 11])
+        forest = random_forest_of_one(rng, 3, fractional=True)
+        rows = random_rows(rng, 100, missing=0.2)
+        rules = export_rules(forest, schema=RANDOM_SCHEMA)
+        covered = np.array([rule.covers(rows) for rule in rules])
+        leaves = np.array([rule.leaf for rule in rules])
+        known = ~np.isnan(rows).any(axis=1)
+        assert (covered[:, known].sum(axis=0) == 1).all()
+        assert (covered.sum(axis=0) >= 1).all()
+        reached = (leaves[:, None] == forest.apply(rows)[:, 0]) & covered
+        assert (reached.sum(axis=0) == 1).all()
 
 
 def test_a_tree_of_depth_2000_has_2001_rules():

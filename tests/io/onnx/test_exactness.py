@@ -85,26 +85,26 @@ def test_votes_may_count_against_a_class_or_not_at_all(weights):
     assert np.array_equal(said["probabilities"], model.predict_proba(X))
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_small_trees_of_all_shapes(seed):
-    rng = np.random.default_rng(seed)
-    table = rng.integers(0, 4, (12, 2)).astype(float)
-    table[rng.random(table.shape) < 0.2] = np.nan
-    labels, numbers = rng.integers(0, 3, 12), rng.normal(size=12)
-    categorical = [0] if seed % 2 else None
-    rows = np.array([[a, b] for a in (0, 1, 2, 3, np.nan, 9) for b in (0, 1, 2, 3, np.nan)])
-    tree = orfeon.CARTClassifier(categorical_features=categorical, max_depth=seed % 4 + 1)
-    for combine in ("majority", "soft"):
-        bag = orfeon.BaggingClassifier(tree, 5, combine=combine, random_state=seed)
-        bag.fit(table, labels)
-        said = run(to_onnx(bag, outputs=["probabilities", "votes"]), rows)
-        assert np.array_equal(said["probabilities"], bag.predict_proba(rows))
-        assert np.array_equal(said["votes"], bag.votes(rows).T)
-    growing = orfeon.CARTRegressor(categorical_features=categorical, max_depth=seed % 4 + 1)
-    means = orfeon.BaggingRegressor(growing, 5, random_state=seed).fit(table, numbers)
-    said = run(to_onnx(means, outputs=["prediction", "predictions"]), rows)
-    assert np.array_equal(said["prediction"], means.predict(rows))
-    assert np.array_equal(said["predictions"], means.predictions(rows).T)
+def test_small_trees_of_all_shapes():
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        table = rng.integers(0, 4, (12, 2)).astype(float)
+        table[rng.random(table.shape) < 0.2] = np.nan
+        labels, numbers = rng.integers(0, 3, 12), rng.normal(size=12)
+        categorical = [0] if seed % 2 else None
+        rows = np.array([[a, b] for a in (0, 1, 2, 3, np.nan, 9) for b in (0, 1, 2, 3, np.nan)])
+        tree = orfeon.CARTClassifier(categorical_features=categorical, max_depth=seed % 4 + 1)
+        for combine in ("majority", "soft"):
+            bag = orfeon.BaggingClassifier(tree, 5, combine=combine, random_state=seed)
+            bag.fit(table, labels)
+            said = run(to_onnx(bag, outputs=["probabilities", "votes"]), rows)
+            assert np.array_equal(said["probabilities"], bag.predict_proba(rows))
+            assert np.array_equal(said["votes"], bag.votes(rows).T)
+        growing = orfeon.CARTRegressor(categorical_features=categorical, max_depth=seed % 4 + 1)
+        means = orfeon.BaggingRegressor(growing, 5, random_state=seed).fit(table, numbers)
+        said = run(to_onnx(means, outputs=["prediction", "predictions"]), rows)
+        assert np.array_equal(said["prediction"], means.predict(rows))
+        assert np.array_equal(said["predictions"], means.predictions(rows).T)
 
 
 def test_a_root_with_a_leaf_of_the_same_number_is_no_leaf():
