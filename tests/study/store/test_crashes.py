@@ -97,7 +97,7 @@ def test_a_writer_that_waits_too_long_says_so(
     with Store(path) as store:
         study = store.open_study("a", {})
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreError, match="another process has held it for too long"):
+        with pytest.raises(StoreError, match="another process has locked it for too long"):
             study.put(make_row("x"))
         other.execute("COMMIT")
         assert study.put(make_row("x"))

@@ -114,7 +114,7 @@ def test_files_that_are_no_databases(
 ) -> None:
     path = tmp_path / "results.db"
     path.write_bytes(content)
-    with pytest.raises(StoreError, match=f"results.db: .*{told}.*give another file"):
+    with pytest.raises(StoreError, match=f"results.db: .*{told}.*choose another file"):
         Store(path, read_only=read_only)
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
@@ -140,7 +140,7 @@ def test_a_database_of_another_application(tmp_path: Path, journal: str) -> None
 def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     path = tmp_path / "results.db"
     path.touch()
-    with pytest.raises(StoreError, match="there is no such store"):
+    with pytest.raises(StoreError, match="it does not exist"):
         Store(path, read_only=True)
     assert path.read_bytes() == b""
     with Store(path) as store:
@@ -149,14 +149,14 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
 
 def test_a_folder_is_not_a_store(tmp_path: Path) -> None:
     for read_only in (True, False):
-        with pytest.raises(StoreError, match=r"is a folder\. Give the name of a file in it"):
+        with pytest.raises(StoreError, match=r"is a folder\. Choose a file in it"):
             Store(tmp_path, read_only=read_only)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_folders_are_made_for_writing_only(tmp_path: Path) -> None:
     path = tmp_path / "a folder" / "ñ?#%20" / "results.db"
-    with pytest.raises(StoreError, match="there is no such store"):
+    with pytest.raises(StoreError, match="it does not exist"):
         Store(path, read_only=True)
     assert list(tmp_path.iterdir()) == []
     with Store(path) as store:

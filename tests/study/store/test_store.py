@@ -352,7 +352,7 @@ def test_a_closed_store_says_so(where: str) -> None:
 
 
 def test_a_store_for_reading_is_not_written(where: str) -> None:
-    with pytest.raises(StoreError, match="there is no such store"):
+    with pytest.raises(StoreError, match="it does not exist"):
         Store(where, read_only=True)
     with Store(where) as store:
         store.open_study("a", {"x": 1}).put(make_row("x"))

@@ -12,18 +12,18 @@ from orfeon.errors import UserError
 _SQLITE = {
     "SQLITE_FULL": "the disk is full. Free some space and run again: all runs already stored are "
     "safe",
-    "SQLITE_READONLY": "it cannot be written to. Give a place where you may write, or open it for "
-    "reading only",
-    "SQLITE_CANTOPEN": "it cannot be opened. Check that the folder exists and that you may read "
-    "and write in it",
-    "SQLITE_PERM": "it may not be opened: permission is missing",
-    "SQLITE_AUTH": "it may not be opened: permission is missing",
-    "SQLITE_CORRUPT": "the file is damaged. It is left as it is: restore it from a copy, or give "
-    "another file",
-    "SQLITE_NOTADB": "it is not a results store (no SQLite database). It is left as it is: give "
-    "another file",
-    "SQLITE_BUSY": "another process has held it for too long. Wait for it to end, then run again",
-    "SQLITE_LOCKED": "another process has held it for too long. Wait for it to end, then run again",
+    "SQLITE_READONLY": "it cannot be written to. Choose a writable place, or open it for reading "
+    "only",
+    "SQLITE_CANTOPEN": "it cannot be opened. Check that the folder exists and that you can read "
+    "and write there",
+    "SQLITE_PERM": "it cannot be opened: permission denied",
+    "SQLITE_AUTH": "it cannot be opened: permission denied",
+    "SQLITE_CORRUPT": "the file is damaged. It was not changed: restore it from a backup, or "
+    "choose another file",
+    "SQLITE_NOTADB": "it is not a results store (not a SQLite database). It was not changed: "
+    "choose another file",
+    "SQLITE_BUSY": "another process has locked it for too long. Wait for it to end, then retry",
+    "SQLITE_LOCKED": "another process has locked it for too long. Wait for it to end, then retry",
     "SQLITE_TOOBIG": "a value is larger than SQLite can hold (1 GB)",
     "SQLITE_IOERR": "reading or writing failed: the disk is full or failing. All runs already "
     "stored are safe",

@@ -45,7 +45,7 @@ def _prepare(connection: Connection, place: str, read_only: bool) -> None:
     if has_tables(connection, place):
         return
     if read_only:
-        raise StoreError(f"The store {place}: there is no such store.")
+        raise StoreError(f"The store {place}: it does not exist.")
     with transaction(connection):
         # Two processes may be making the tables: the second waits, and finds them.
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({APPLICATION_ID})")

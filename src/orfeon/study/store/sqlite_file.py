@@ -45,7 +45,7 @@ def open_file(path: Path, *, read_only: bool = False) -> Database:
     try:
         is_there = _is_ours(path)
         if read_only and not is_there:
-            raise StoreError(f"The store {place}: there is no such store.")
+            raise StoreError(f"The store {place}: it does not exist.")
         if not read_only:
             path.parent.mkdir(parents=True, exist_ok=True)
             _check_writable(path)
@@ -68,7 +68,7 @@ def _is_ours(path: Path) -> bool:
     Looks at the first bytes only, so that a file of somebody else is not touched.
     """
     if path.is_dir():
-        raise StoreError(f"The store {path}: is a folder. Give the name of a file in it.")
+        raise StoreError(f"The store {path}: is a folder. Choose a file in it.")
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)
@@ -78,13 +78,13 @@ def _is_ours(path: Path) -> bool:
         return False
     if not header.startswith(_MAGIC) or len(header) < _HEADER_BYTES:
         raise StoreError(
-            f"The store {path}: the file is not a results store (no SQLite database). It is left "
-            "as it is: give another file."
+            f"The store {path}: the file is not a results store (not a SQLite database). It was "
+            "not changed: choose another file."
         )
     if int.from_bytes(header[_APPLICATION_ID_AT], "big") != APPLICATION_ID:
         raise StoreError(
-            f"The store {path}: the file is a SQLite database of another application. It is left "
-            "as it is: give another file."
+            f"The store {path}: the file is a SQLite database of another application. It was "
+            "not changed: choose another file."
         )
     return True
 
@@ -95,8 +95,8 @@ def _check_writable(path: Path) -> None:
         if place.exists() and not os.access(place, os.W_OK):
             kind = "folder" if place.is_dir() else "file"
             raise StoreError(
-                f"The store {path}: the {kind} cannot be written to. Give a place where you may "
-                "write, or open it for reading only."
+                f"The store {path}: the {kind} cannot be written to. Choose a writable place, "
+                "or open it for reading only."
             )
 
 
@@ -135,8 +135,8 @@ def _check_whole(connection: Connection, path: Path) -> None:
     found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar())
     if found != "ok":
         raise StoreError(
-            f"The store {path}: the file is damaged ({' '.join(found.split())}). It is left as it "
-            "is: restore it from a copy, or give another file."
+            f"The store {path}: the file is damaged ({' '.join(found.split())}). It was not "
+            "changed: restore it from a backup, or choose another file."
         )
 
 
@@ -177,7 +177,7 @@ def _readable(address: str, path: Path, on_close: Callable[[], None] | None = No
 def _check_readable(connection: Connection, path: Path) -> None:
     _check_whole(connection, path)
     if not has_tables(connection, str(path)):
-        raise StoreError(f"The store {path}: there is no such store.")
+        raise StoreError(f"The store {path}: it does not exist.")
 
 
 def _database(

@@ -115,7 +115,7 @@ class Store:
         if found:
             raise StoreError(
                 f"The store {self.place}: the study {name!r} was begun with another configuration "
-                f"({clauses(found, _NAMED)}). Run it as before, or give another store."
+                f"({clauses(found, _NAMED)}). Run it as before, or choose another store."
             )
         return study
 
@@ -220,7 +220,7 @@ class Store:
         if not is_whole(columns["checksum"], name, text, columns["begun"]):
             raise StoreError(
                 f"The store {self.place}: the study {name!r} is damaged. Nothing was changed: "
-                "restore the store from a copy, or give another one."
+                "restore the store from a backup, or choose another one."
             )
         configuration: dict[str, Any] = json.loads(text)
         return configuration

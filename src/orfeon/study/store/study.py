@@ -209,7 +209,7 @@ class Study:
     def _damaged(self, what: str) -> StoreError:
         return StoreError(
             f"The store {self._database.place}: {what} of the study {self.name!r} is damaged. "
-            "Nothing was changed: restore the store from a copy, or give another one."
+            "Nothing was changed: restore the store from a backup, or choose another one."
         )
 
 

@@ -98,15 +98,15 @@ def has_tables(connection: Connection, place: str) -> bool:
         if taken:
             raise StoreError(
                 f"The store {place}: the database has a table {taken[0]!r} of another "
-                "application. It is left as it is: give another database."
+                "application. It was not changed: choose another database."
             )
         return False
     version = connection.execute(select(about.c.schema_version)).scalar()
     if not isinstance(version, int) or version > SCHEMA_VERSION:
         raise StoreError(
             f"The store {place}: was made by a later release of orfeon (its tables are of version "
-            f"{version}, this release knows {SCHEMA_VERSION}). It is left as it is: upgrade "
-            "orfeon, or give another store."
+            f"{version}, this release knows {SCHEMA_VERSION}). It was not changed: upgrade "
+            "orfeon, or choose another store."
         )
     return True
 
