@@ -16,7 +16,10 @@ import orfeon
 from orfeon import CARTClassifier, CARTRegressor, Forest, Table
 
 # Labels drawn at random end boosting early, and it warns.
-pytestmark = pytest.mark.filterwarnings("ignore:.* requested, because:UserWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.* requested, because:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*the first member:UserWarning"),
+]
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 Y = np.arange(30) % 2

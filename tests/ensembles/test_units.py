@@ -195,6 +195,7 @@ def test_equal_fractional_weights_are_no_weights(ensemble, weight):
         np.testing.assert_array_equal(getattr(one.forest_, field), getattr(other.forest_, field))
 
 
+@pytest.mark.filterwarnings("ignore:.* requested, because:UserWarning")
 @each_ensemble
 def test_heavy_examples_are_heeded(ensemble):
     """A class or a target that weighs a million times more than the rest decides all votes."""

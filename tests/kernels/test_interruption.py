@@ -24,6 +24,14 @@ class AlarmError(Exception):
     """What a program may let a signal raise."""
 
 
+@pytest.fixture(autouse=True)
+def default_handler():
+    """Ctrl-C raises; in the background of a shell it would be ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def alarm():
     """SIGALRM raises, as in programs that limit the time of a call."""

@@ -61,6 +61,7 @@ MODELS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.* requested, because:UserWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_words_and_missing_values_go_where_the_model_sends_them(name):
     train, test = make_table(300, 0), make_table(2000, 1)
