@@ -102,33 +102,29 @@ def data(estimator: Any, n_rows: int) -> tuple[Any, Any]:
     return X, target if is_regressor(estimator) else (target > 0).astype(int)
 
 
+def kept_call(run: Callable[[], Any], model: Any) -> Call:
+    """A call whose own result is compared, and which must leave the model alone."""
+    found: list[Any] = [None]
+
+    def keep() -> None:
+        found[0] = None
+        found[0] = run()
+
+    return Call(keep, lambda: dict(model.__dict__), lambda: found[0])
+
+
 def fit_call(estimator: Any, n_rows: int) -> Call:
     """A fit of an estimator that was fitted before."""
     X, y = data(estimator, n_rows)
     model = clone(estimator).fit(X[:100], y[:100])
-    answer = "predict" if hasattr(model, "predict") else "transform"
-    if not hasattr(model, answer):  # a sampler
-        return Call(
-            lambda: model.fit_resample(X, y),
-            lambda: dict(model.__dict__),
-            lambda: model.sampling_strategy_ is not None,
-        )
-    return Call(
-        lambda: model.fit(X, y), lambda: dict(model.__dict__), lambda: getattr(model, answer)(X)
-    )
+    return Call(lambda: model.fit(X, y), lambda: dict(model.__dict__), lambda: model.predict(X))
 
 
 def predict_call(estimator: Any, n_rows: int) -> Call:
     """Predictions by a fitted estimator."""
     X, y = data(estimator, n_rows)
     model = clone(estimator).fit(X[:500], y[:500])
-    found: list[Any] = [None]
-
-    def run() -> None:
-        for _ in range(20):
-            found[0] = model.predict(X)
-
-    return Call(run, lambda: dict(model.__dict__), lambda: model.predict(X) if found else None)
+    return kept_call(lambda: [model.predict(X) for _ in range(20)], model)
 
 
 def order_call(rule: str, n_rows: int) -> Call:
@@ -139,11 +135,7 @@ def order_call(rule: str, n_rows: int) -> Call:
     estimator = BaggingClassifier(n_estimators=100, random_state=0)
     X, y = data(estimator, n_rows)
     bag = estimator.fit(X[:300], y[:300])
-    return Call(
-        lambda: order(bag, X, y, rule=rule),
-        lambda: dict(bag.__dict__),
-        lambda: order(bag, X, y, rule=rule).order,
-    )
+    return kept_call(lambda: order(bag, X, y, rule=rule).order, bag)
 
 
 def calls() -> dict[str, Callable[[int], Call]]:
@@ -251,6 +243,8 @@ def main() -> int:
         print(json.dumps(counts))
         return 0
     names = [name for name in calls() if options.match in name]
+    if not names:
+        parser.error(f"--match {options.match!r}: no call has this in its name")
     if options.quick:
         names = ["C45Classifier.fit", "CARTClassifier.fit", "BaggingClassifier.predict",
                  "GradientBoostingRegressor.fit", "order, reduce_error"]  # fmt: skip
